@@ -139,7 +139,7 @@ function slug(title) {
 
 /** The folder's reasons for refusing a text, in words that the client may see. */
 const MISTAKES = new Map([
-  ["text_invalid", "the text has half of a surrogate pair"],
+  ["text_invalid", "the text has a lone surrogate"],
   ["item_too_large", "the document would be larger than this agent keeps one"],
 ]);
 

@@ -29,7 +29,7 @@ export function differencesPage(compared: readonly Compared[], folder: URL): str
     "First-party caveats all hold, but for those that say `unmet`. One more test than the vectors have was",
     "run, a number that goes on for a megabyte. Written by `npm run vectors:peers`.",
     "",
-    "Differences in the base64, in numbers and in unknown members let one token have many texts: harmless",
+    "Differences in the base64, in numbers and in unknown properties let one token have many texts: harmless",
     "where texts are not compared, and a trap where they are (caches, deny lists, signatures over the text).",
     ...compared.flatMap((one) => peerSection(one, total)),
   ];

@@ -41,9 +41,9 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
     accepts("first_party_location", "Drops a location on a first-party caveat without a word."),
     accepts(
       "json_duplicate_key",
-      "Takes JSON that is parsed already; `JSON.parse` keeps the last of two members.",
+      "Takes JSON that is parsed already; `JSON.parse` keeps the last of two properties.",
     ),
-    accepts("json_unknown_key", "Ignores members that it does not know."),
+    accepts("json_unknown_key", "Ignores properties that it does not know."),
     accepts("json_type", "Takes `null` for an absent location."),
     accepts(
       "json_both_encodings",
@@ -122,10 +122,10 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
     ),
     accepts("utf8_invalid", "Does not look at a location's encoding until it is shown."),
     accepts("json_syntax", "Python's `json` reads `NaN`."),
-    accepts("json_duplicate_key", "Python's `json` keeps the last of two members."),
-    accepts("json_unknown_key", "Ignores members that it does not know."),
+    accepts("json_duplicate_key", "Python's `json` keeps the last of two properties."),
+    accepts("json_unknown_key", "Ignores properties that it does not know."),
     accepts("json_version", "Does not look at the version."),
-    accepts("json_type", "Takes `null` for an absent member."),
+    accepts("json_type", "Takes `null` for an absent property."),
     accepts(
       "json_both_encodings",
       "Takes the text and ignores the base64 beside it, even if they differ.",

@@ -5,7 +5,7 @@ const MESSAGES = {
   source_mismatch: "the resources are not as the configuration says",
   source_too_large: "there are more resources than may be looked through",
   name_invalid: "no resource can have this name",
-  text_invalid: "this is not a text that can be kept",
+  text_invalid: "this text cannot be stored",
   collection_missing: "there is no such collection",
   item_missing: "there is no such resource",
   item_exists: "a resource of this name is there already, and it is not overwritten",

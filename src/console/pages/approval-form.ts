@@ -224,7 +224,7 @@ ${areaField("Values, one a line", names.values, field, MIXED_HINT)}
 </fieldset>`;
 }
 
-const MIXED_HINT = '5 and true are a number and a truth value; "5" in quotation marks is a text.';
+const MIXED_HINT = '5 and true are a number and a truth value; "5" in quotation marks is text.';
 const FOLDER_HINT =
   "Such as /data or reports/2026: this folder and everything below it. A call must give a plain path.";
 const URL_HINT =

@@ -97,7 +97,7 @@ function failureIn(answer: JsonObject): string | undefined {
   if (stringAt(result, ["resultType"]) === "input_required") return "the server asked for more";
   if (valueAt(result, ["isError"]) !== true) return undefined;
   const texts = (listAt(result, ["content"]) ?? []).map((part) => stringAt(part, ["text"]) ?? "");
-  return texts.find((text) => text !== "") ?? "an error without a text";
+  return texts.find((text) => text !== "") ?? "an error without text";
 }
 
 /**
