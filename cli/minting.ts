@@ -1,9 +1,12 @@
 import { revocableKeyIds } from "../src/capability/key-id.js";
 import type { MintedCapability, MintRequest } from "../src/capability/mint.js";
+import type { Hop } from "../src/caveats/hop.js";
 import { emptyRules, meet } from "../src/caveats/meet.js";
+import { authoritiesOver, deadArguments } from "../src/caveats/operation-authority.js";
 import { parseTime, readDuration } from "../src/caveats/time.js";
 import type { Home } from "../src/home/open-home.js";
 import { asUsage, CliError, EXIT, usageError } from "./exit.js";
+import { quoted } from "./output.js";
 import { flagOf, withinSize } from "./restrictions.js";
 
 /**
@@ -62,4 +65,18 @@ export function mintCapability(
       ? [`the key that mints, ${entry.id}, is revoked`, "proviso keys rotate makes a new one"]
       : ["the tokens of this principal were revoked within this second", "try again in a second"];
   throw new CliError({ code: "revoked", message, exitCode: EXIT.revoked, hint });
+}
+
+/** Returns a note about each operation of which a new token allows no call, because its limits contradict each other. */
+export function deadOperationNotes(hop: Hop): readonly string[] {
+  const authority = meet({}, hop, 0);
+  const { operations, operationConstraints = {}, arguments: lists = {} } = authority;
+  const named = operations ?? [...Object.keys(operationConstraints), ...Object.keys(lists)];
+  const over = authoritiesOver(authority);
+  return [...new Set(named)].flatMap((operation) => {
+    const dead = deadArguments(over(operation));
+    if (dead.length === 0) return [];
+    const what = `note: no call of ${quoted(operation)} is allowed`;
+    return [`${what}: the limits leave no value for ${dead.map(quoted).join(", ")}`];
+  });
 }

@@ -1,6 +1,7 @@
-import { renameSync, statSync } from "node:fs";
+import { accessSync, constants, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { errorCode, isErrno, reasonFor } from "../src/system/error-code.js";
-import { environmentError, usageError } from "./exit.js";
+import { type CliError, environmentError, usageError } from "./exit.js";
 import { printable } from "./output.js";
 
 /**
@@ -16,9 +17,27 @@ export async function putFile(path: string, text: string, named: string = path):
     putPrivateFile(path, text, renameSync);
   } catch (error) {
     if (!isErrno(error)) throw error;
-    const message = `could not write ${printable(named)}: ${reasonFor(errorCode(error), "write")}`;
-    const hint = "check the folder, its permissions and the space on the disk";
-    throw environmentError("output_failed", message, hint);
+    throw notWritten(named, error);
+  }
+}
+
+function notWritten(named: string, error: unknown): CliError {
+  const message = `could not write ${printable(named)}: ${reasonFor(errorCode(error), "write")}`;
+  const hint = "check the folder, its permissions and the space on the disk";
+  return environmentError("output_failed", message, hint);
+}
+
+/**
+ * Checks that this user may write a file at a path, before the work whose result goes into the file.
+ *
+ * @throws CliError if the file's folder is missing, or this user may not write to it.
+ */
+export function assertWritable(path: string): void {
+  assertNoFolder(path);
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw notWritten(path, error);
   }
 }
 

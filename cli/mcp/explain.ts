@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../../src/bytes/json.js";
-import { inspect } from "../../src/capability/inspect.js";
+import { type InspectionWarning, inspect } from "../../src/capability/inspect.js";
 import type { Authority } from "../../src/caveats/authority.js";
 import { meetOf } from "../../src/caveats/meet.js";
 import { schemaWithin } from "../../src/caveats/narrowed-schema.js";
@@ -9,6 +9,7 @@ import {
   deadArguments,
   type OperationAuthority,
 } from "../../src/caveats/operation-authority.js";
+import { isHandle } from "../../src/issuer/handle.js";
 import { isToolName, OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
@@ -26,10 +27,11 @@ import { assertPresentable, readTokensArgument } from "../token-argument.js";
 import { operationTexts } from "../token-words.js";
 import { didYouMean } from "../unknown-name.js";
 import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
+import { assertServerName } from "./gate-names.js";
 import { offerOf, type ServerOffer } from "./server-offer.js";
 
 interface Options extends GlobalOptions {
-  readonly token: readonly string[];
+  readonly token?: readonly string[];
   readonly upstream?: string;
   readonly server?: string;
 }
@@ -45,7 +47,12 @@ interface Entry {
 
 /** The calls of an operation that the tokens allow, or the reason why they allow none. */
 type Left =
-  | { readonly allowed: true; readonly authority: OperationAuthority }
+  | {
+      readonly allowed: true;
+      readonly authority: OperationAuthority;
+      /** The resources of which a call must name at least one in its arguments; absent if it need not. */
+      readonly resourceHandles: readonly string[] | undefined;
+    }
   | { readonly allowed: false; readonly reason: string };
 
 /** Adds `proviso mcp explain`. */
@@ -58,7 +65,7 @@ export function defineExplain(mcp: Command, context: Context): void {
         "Several tokens must all allow a call. Needs no home, and verifies nothing.",
     )
     .argument("[command...]", "the server's command, behind --")
-    .requiredOption("--token <token>", "a token, or @FILE; repeat for more", collect)
+    .option("--token <token>", "a token, or @FILE; repeat for more (env: PROVISO_TOKEN)", collect)
     .option("--upstream <url>", "the address of a server over HTTP, instead of a command", toText)
     .option("--server <name>", "the server's name, behind a gate that has several", toText)
     .action((words: readonly string[], _options: object, self: Command) =>
@@ -71,10 +78,12 @@ export function defineExplain(mcp: Command, context: Context): void {
 }
 
 async function run(context: Context, words: readonly string[], options: Options): Promise<void> {
+  assertServerName("--server", options.server);
   const server = serverFrom(words, options);
-  const authority = authorityOf(context, options);
+  const held = heldAuthority(context, options);
+  const { authority, refusal } = held;
   const offer = await offerOf(context, server);
-  const left = leftBy(authority);
+  const left = leftBy(held);
   const nameOf = (operation: string): string =>
     options.server === undefined ? operation : `${options.server}/${operation}`;
   const tools = offer.tools.map(({ name, inputSchema }) => {
@@ -92,6 +101,8 @@ async function run(context: Context, words: readonly string[], options: Options)
   const document = {
     server: offer.title,
     expires: authority.expires,
+    audience: authority.audience,
+    refusal,
     tools: tools.map(({ name, operation, inputSchema, left: own }) => ({
       name,
       operation,
@@ -107,6 +118,8 @@ async function run(context: Context, words: readonly string[], options: Options)
     end === undefined
       ? "The token has no end."
       : `The token ends ${seenFromNow(end, Date.now())} (${end}).`,
+    ...(refusal === undefined ? [] : [printable(`A gate refuses every call: ${refusal}.`)]),
+    ...(authority.audience === undefined ? [] : [audienceLine(authority.audience)]),
     "",
     ...renderRows(entries.flatMap(rowsOf), stdoutPaint(context)),
     ...foreign.map((operation) => foreignLine(operation, known)),
@@ -117,6 +130,11 @@ function foreignLine(operation: string, known: readonly string[]): string {
   const hint = didYouMean(operation, known);
   const line = `The token also has ${quoted(operation)}, which this server does not`;
   return hint === undefined ? `${line}.` : `${line}; ${hint}`;
+}
+
+function audienceLine(audience: readonly string[]): string {
+  const names = audience.map(quoted).join(" or ");
+  return `The gate's audience must be ${names}: its --audience or, without this option, its issuer.`;
 }
 
 function serverFrom(
@@ -139,8 +157,17 @@ function serverFrom(
   throw usageError(`--upstream ${quoted(upstream)} is not the address of a server`, hint);
 }
 
-/** Returns the authority that all hops of all tokens have in common. */
-function authorityOf(context: Context, { token: given }: Options): Authority {
+/** The authority that all hops of all tokens have in common. */
+interface Held {
+  readonly authority: Authority;
+  /** The reason why a gate refuses every call with these tokens, if there is one. */
+  readonly refusal: string | undefined;
+}
+
+function heldAuthority(context: Context, { token }: Options): Held {
+  const { PROVISO_TOKEN: variable } = context.env;
+  const given = token ?? (variable ? [variable] : []);
+  if (given.length === 0) throw usageError("no token is given", "--token @FILE, or PROVISO_TOKEN");
   const inspections = given.flatMap((argument) => {
     const tokens = readTokensArgument(context, argument);
     assertPresentable(argument, tokens);
@@ -153,15 +180,43 @@ function authorityOf(context: Context, { token: given }: Options): Authority {
     }
   }
   const macaroons = inspections.flatMap((one) => [one, ...one.discharges]);
-  return meetOf(macaroons.map(({ links }) => links.map((link) => link.hop)));
+  const authority = meetOf(macaroons.map(({ links }) => links.map((link) => link.hop)));
+  const warnings = inspections.flatMap((one) => one.warnings);
+  return { authority, refusal: refusalOf(authority, warnings) };
 }
 
-function leftBy(authority: Authority): (operation: string) => Left {
+/** Warnings about tokens with which a gate refuses every call. */
+const REFUSED: ReadonlySet<string> = new Set<InspectionWarning["code"]>([
+  "not_a_capability",
+  "unreadable_caveat",
+  "no_expiry",
+  "expired",
+  "not_yet_valid",
+  "discharge_needed",
+  "over_limit",
+]);
+
+function refusalOf(
+  { invokers, audience }: Authority,
+  warnings: readonly InspectionWarning[],
+): string | undefined {
+  const warning = warnings.find(({ code }) => REFUSED.has(code));
+  if (warning !== undefined) return warning.message;
+  if (audience?.length === 0) return "the tokens have no audience in common";
+  if (invokers === undefined) return undefined;
+  const agents = invokers.map(quoted).join(", ") || "no agent";
+  return `the token is for calls by ${agents}, and a call through a gate names no agent`;
+}
+
+function leftBy({ authority, refusal }: Held): (operation: string) => Left {
+  const { operations, resourceHandles } = authority;
   const over = authoritiesOver(authority);
-  return (operation) =>
-    authority.operations?.includes(operation) === false
+  return (operation) => {
+    if (refusal !== undefined) return { allowed: false, reason: "every call is refused" };
+    return operations?.includes(operation) === false
       ? { allowed: false, reason: "the token does not have this operation" }
-      : { allowed: true, authority: over(operation) };
+      : { allowed: true, authority: over(operation), resourceHandles };
+  };
 }
 
 const HIDDEN_NAME: Left = {
@@ -187,30 +242,35 @@ function otherOperations({
 }
 
 function rowsOf({ name, left, refused }: Entry): readonly Row[] {
-  const [first = "", ...others] = left.allowed
-    ? textsOf(left.authority)
-    : [`${refused}: ${left.reason}`];
+  const [first = "", ...others] = left.allowed ? textsOf(left) : [`${refused}: ${left.reason}`];
   return [[printable(name), first], ...others.map((text): Row => ["", text])];
 }
 
-function textsOf(authority: OperationAuthority): readonly string[] {
+function textsOf({
+  authority,
+  resourceHandles: handles,
+}: Extract<Left, { readonly allowed: true }>): readonly string[] {
+  const refused = "shown, but every call is refused";
   const dead = deadArguments(authority);
-  if (dead.length > 0) {
-    return [
-      `shown, but every call is refused: no value is left for ${dead.map(quoted).join(", ")}`,
-    ];
+  if (dead.length > 0) return [`${refused}: no value is left for ${dead.map(quoted).join(", ")}`];
+  if (handles?.some(isHandle) === false) {
+    const names = handles.map(quoted).join(", ") || "none";
+    return [`${refused}: no argument can name the token's resources (${names})`];
   }
-  const texts = operationTexts(authority);
+  const named = handles === undefined ? [] : [`an argument names ${handles.join(" or ")}`];
+  const texts = [...operationTexts(authority), ...named];
   return texts.length === 0 ? ["any arguments"] : texts;
 }
 
 function documentOf(left: Left, inputSchema?: JsonObject): object {
   if (!left.allowed) return { hidden: true, reason: left.reason };
-  const { limited, closed } = left.authority;
+  const { authority, resourceHandles } = left;
+  const { limited, closed } = authority;
   return {
     hidden: false,
+    resourceHandles,
     limits: operationTexts({ limited }),
     only: closed,
-    inputSchema: inputSchema && schemaWithin(inputSchema, left.authority),
+    inputSchema: inputSchema && schemaWithin(inputSchema, authority),
   };
 }

@@ -1,4 +1,5 @@
 import type { HopInit } from "../../src/caveats/hop.js";
+import { HOP_KEYS, type HopKey } from "../../src/caveats/hop-rules.js";
 import { EVERY_OPERATION } from "../../src/caveats/operation-authority.js";
 import { OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
 import { usageError } from "../exit.js";
@@ -10,6 +11,14 @@ const SERVER_NAME = /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/;
 
 /** The operations that are not names of tools. */
 const OTHERS: readonly string[] = Object.values(OPERATIONS);
+
+/**
+ * The properties of a hop that a gate's token may have. A call through a gate names no invoker, and an MCP server has
+ * no resource handles, so a token limited by either would allow nothing.
+ */
+export const GATE_KEYS: readonly HopKey[] = HOP_KEYS.filter(
+  (key) => key !== "invokers" && key !== "resourceHandles",
+);
 
 /** @throws CliError if the value of an option is given, and is not a name that a server can have. */
 export function assertServerName(option: string, name: string | undefined): void {

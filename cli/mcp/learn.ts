@@ -8,10 +8,12 @@ import { absolutePath, type Context } from "../context.js";
 import { type CliError, environmentError, usageError } from "../exit.js";
 import { addDatabase, homeFor } from "../home.js";
 import { escapedJson, printAnswer, printable, say } from "../output.js";
-import { assertNoFolder } from "../private-file.js";
+import { assertNoFolder, assertWritable } from "../private-file.js";
+import { restrictionsFrom } from "../restrictions.js";
 import { addExamples, toText } from "../verb.js";
+import { assertServerName } from "./gate-names.js";
 import { type LearnOptions, learnToken, type Places } from "./learned-token.js";
-import { GATE_GRANT, makeHome } from "./new-token.js";
+import { GATE_GRANT, makeHome, mintForGate } from "./new-token.js";
 
 interface Options extends LearnOptions {
   readonly name?: string;
@@ -77,6 +79,7 @@ export function defineLearn(mcp: Command, context: Context): void {
 }
 
 async function run(context: Context, words: readonly string[], options: Options): Promise<void> {
+  assertServerName("--server", options.server);
   const home = homeFor(context, options);
   const places = placesOf(context, words, options, home.folder);
   const [program, ...args] = words;
@@ -86,8 +89,13 @@ async function run(context: Context, words: readonly string[], options: Options)
     return;
   }
   const stop = context.untilStopped();
+  const lifetime = await restrictionsFrom({ expires: options.expires });
   const madeHome = await makeHome(home);
   if (madeHome) say(context, `Made a home at ${printable(home.folder)}`);
+  // Checks now what the end of the session needs, because a mistake would then be known too late.
+  await mintForGate(context, options, { grant: options.grant, anyOperation: true, ...lifetime });
+  assertWritable(places.token);
+  assertWritable(places.request);
   const session = await record(context, program, args, places.recording, stop);
   say(context, `Recording in ${printable(places.recording)}; end the session to learn from it`);
   if (context.stdin.isTerminal) {

@@ -54,13 +54,26 @@ export async function writeNewToken(
     output === undefined ? join(home.folder, "mcp.token") : absolutePath(context, output);
   assertNoFolder(file);
   const madeHome = await makeHome(home);
-  const minted = await withHome(context, options, ({ issuer, ...parts }) => {
+  const minted = await mintForGate(context, options, request);
+  await putFile(file, `${minted.token}\n`);
+  return { minted, file, home, madeHome };
+}
+
+/**
+ * Mints a token for a gate, without writing it to a file.
+ *
+ * @throws CliError if the request is not valid, or there is no home.
+ */
+export function mintForGate(
+  context: Context,
+  options: HomeChoice,
+  request: MintRequest,
+): Promise<MintedCapability> {
+  return withHome(context, options, ({ issuer, ...parts }) => {
     const own = gateIssuer({ ...parts, issuer }, request.grant);
     const expires = request.expires ?? `${Math.min(LIFETIME, own.maxLifetime)}s`;
     return mintCapability({ ...request, expires }, { ...parts, issuer: own });
   });
-  await putFile(file, `${minted.token}\n`);
-  return { minted, file, home, madeHome };
 }
 
 /**

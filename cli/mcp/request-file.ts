@@ -5,11 +5,12 @@ import type { FailedCall } from "../../src/protocols/mcp/learn/call-outcomes.js"
 import type { LearnedLimits } from "../../src/protocols/mcp/learn/learned-limits.js";
 import { errorCode, reasonFor } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
-import { environmentError, usageError } from "../exit.js";
+import { CliError, environmentError, usageError } from "../exit.js";
 import { closedListExpression, limitExpressions, nameList } from "../limit-words.js";
 import { cut, printable, quoted } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { refuseRepeats, toText } from "../verb.js";
+import { assertGateOperations, GATE_KEYS } from "./gate-names.js";
 import { leftOutText } from "./learned-words.js";
 
 // A request says what a token should allow, in words that a person can edit. Each line is an option of `proviso mcp
@@ -104,7 +105,7 @@ export async function readRequest(
 ): Promise<TokenRequest> {
   const joined = new Map<string, unknown>();
   for (const file of files) {
-    for (const [name, value] of Object.entries(optionsIn(context, file))) {
+    for (const [name, value] of Object.entries(await optionsIn(context, file))) {
       const before = joined.get(name);
       if (Array.isArray(before) && Array.isArray(value)) joined.set(name, [...before, ...value]);
       else if (before === undefined || before === value) joined.set(name, value);
@@ -119,7 +120,34 @@ export async function readRequest(
   return { grant, principal, anyOp, restrictions: await restrictionsFrom(options) };
 }
 
-function optionsIn(context: Context, file: string): RequestOptions {
+async function optionsIn(context: Context, file: string): Promise<RequestOptions> {
+  const { options } = requestCommand();
+  const words: string[] = [];
+  for (const [at, line] of readLines(context, file).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const place = `${printable(file)}, line ${at + 1}`;
+    const [, flag = "", value = ""] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? [];
+    const option = options.find(({ long }) => long === flag);
+    if (option === undefined) {
+      const known = options.map(({ long }) => long).join(", ");
+      const message = `${place}: ${quoted(flag)} is not an option of a request`;
+      throw usageError(message, `each line begins with one of ${known}, or with #`);
+    }
+    if (/^'.*'$/.test(value) || (flag === "--arg" && /^"[^"]*"$/.test(value))) {
+      const message = `${place}: the value of ${flag} is in quotes`;
+      throw usageError(message, "this file has no quotes of a shell: leave them out");
+    }
+    const word = value === "" && !option.required ? flag : `${flag}=${value}`;
+    await namingPlace(place, async () =>
+      assertGateOperations(await restrictionsFrom(parsed([word]))),
+    );
+    words.push(word);
+  }
+  return namingPlace(printable(file), () => parsed(words));
+}
+
+/** Returns a command that has the options of a request. */
+function requestCommand(): Command {
   const command = new Command("request")
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} })
@@ -127,33 +155,30 @@ function optionsIn(context: Context, file: string): RequestOptions {
     .option("--grant <grant>", "", toText)
     .option("--principal <user>", "", toText)
     .option("--any-op");
-  addRestrictions(command);
+  addRestrictions(command, { keys: GATE_KEYS });
   refuseRepeats(command);
-  const words: string[] = [];
-  for (const [at, line] of readLines(context, file).entries()) {
-    if (/^\s*(#|$)/.test(line)) continue;
-    const [, flag = "", value = ""] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? [];
-    const option = command.options.find(({ long }) => long === flag);
-    if (option === undefined) {
-      const known = command.options.map(({ long }) => long).join(", ");
-      const message = `${printable(file)}, line ${at + 1}: ${quoted(flag)} is not an option of a request`;
-      throw usageError(message, `each line begins with one of ${known}, or with #`);
-    }
-    if (/^'.*'$/.test(value) || (flag === "--arg" && /^"[^"]*"$/.test(value))) {
-      const message = `${printable(file)}, line ${at + 1}: the value of ${flag} is in quotes`;
-      throw usageError(message, "this file has no quotes of a shell: leave them out");
-    }
-    words.push(value === "" && !option.required ? flag : `${flag}=${value}`);
-  }
+  return command;
+}
+
+/** @throws CliError if an option has no value, or comes twice. */
+function parsed(words: readonly string[]): RequestOptions {
   try {
-    return command.parse(words, { from: "user" }).opts<RequestOptions>();
+    return requestCommand().parse(words, { from: "user" }).opts<RequestOptions>();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const message = `${printable(file)}: ${error.message.replace(/^error: /, "")}`;
-    throw usageError(
-      message,
-      "each line is an option with its value, without the quotes of a shell",
-    );
+    const hint = "each line is an option with its value, without the quotes of a shell";
+    throw usageError(error.message.replace(/^error: /, ""), hint);
+  }
+}
+
+/** Adds a file, or a line of it, to the message of an error. */
+async function namingPlace<T>(place: string, call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { code, message, exitCode, hint, details } = error;
+    throw new CliError({ code, message: `${place}: ${message}`, exitCode, hint, details });
   }
 }
 

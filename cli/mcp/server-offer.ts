@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from "../../src/bytes/json.js";
-import { messageOf } from "../../src/system/error-code.js";
+import { networkError } from "../../src/client/client-error.js";
+import { startFailure } from "../../src/protocols/mcp/server/stdio-server.js";
+import { errorCode, isErrno, messageOf } from "../../src/system/error-code.js";
 import { withoutOwnVariables } from "../../src/system/own-variables.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
@@ -65,13 +67,30 @@ export async function offerOf(
       hasCompletions: completions !== undefined,
     };
   } catch (error) {
-    const named = server instanceof URL ? server.href : server[0];
-    const why = messageOf(error);
-    const message = `${printable(named)} does not answer as a server of MCP: ${printable(why)}`;
-    throw environmentError("server_unavailable", message, "check its command or its address");
+    const hint = "check its command or its address";
+    throw environmentError("server_unavailable", printable(reasonOf(error, server)), hint);
   } finally {
     await client.close().catch(() => {});
   }
+}
+
+function reasonOf(error: unknown, server: readonly [string, ...string[]] | URL): string {
+  if (server instanceof URL) {
+    const failure = fetchFailure(error);
+    if (failure !== undefined) return networkError(failure, server).message;
+  } else if (isErrno(error) && error.syscall?.startsWith("spawn")) {
+    return startFailure({ name: undefined, command: server[0], cwd: undefined }, errorCode(error));
+  }
+  const named = server instanceof URL ? server.href : server[0];
+  return `${named} does not answer as a server of MCP: ${messageOf(error)}`;
+}
+
+/** Returns the error of `fetch` among an error and its causes; `undefined` if no request has failed. */
+function fetchFailure(error: unknown): Error | undefined {
+  for (let next = error; next instanceof Error; next = next.cause) {
+    if (next instanceof TypeError && next.message === "fetch failed") return next;
+  }
+  return undefined;
 }
 
 function plain(schema: object): JsonObject {

@@ -3,11 +3,13 @@ import type { MintRequest } from "../../src/capability/mint.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase } from "../home.js";
+import { deadOperationNotes } from "../minting.js";
 import { seenFromNow } from "../moment.js";
-import { printAnswer, printable, renderRows, stdoutPaint } from "../output.js";
+import { printAnswer, printable, renderRows, say, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { hopRows } from "../token-words.js";
 import { act, addExamples, collect, toText } from "../verb.js";
+import { assertGateOperations, GATE_KEYS } from "./gate-names.js";
 import { configurationLines, gateConfigLines } from "./host-configuration.js";
 import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
 
@@ -37,6 +39,7 @@ export function defineToken(mcp: Command, context: Context): void {
     )
     .option("-o, --output <file>", "the file; mcp.token in the home unless given", toText);
   addRestrictions(command, {
+    keys: GATE_KEYS,
     help: {
       expires: "when it expires: a time, or a duration from now; 30d, or what the home allows",
     },
@@ -58,12 +61,14 @@ async function run(context: Context, options: Options): Promise<void> {
       "name tools with --op, or allow all with --any-op; proviso mcp learn finds out what a host uses",
     );
   }
+  assertGateOperations(restrictions);
   const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
   const written = await writeNewToken(context, options, request);
   const { minted, file, home, madeHome } = written;
   const { id, issued, expires, revocationId, hop } = minted;
   const made = { file, home: home.folder, madeHome };
   const document = { ...made, id, grant, principal, issued, expires, revocationId, hop };
+  for (const note of deadOperationNotes(hop)) say(context, note);
   printAnswer(context, options, document, lines(context, options, written));
 }
 

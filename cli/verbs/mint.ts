@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { MintRequest } from "../../src/capability/mint.js";
 import type { Context } from "../context.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
-import { mintCapability } from "../minting.js";
+import { deadOperationNotes, mintCapability } from "../minting.js";
 import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
@@ -58,6 +58,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const minted = await withHome(context, options, (home) => mintCapability(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
   const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
+  for (const note of deadOperationNotes(hop)) say(context, note);
   await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }

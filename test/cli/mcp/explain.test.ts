@@ -86,6 +86,35 @@ describe("proviso mcp explain with a real server", () => {
     expect(late.stderr).toContain("warning: it expired at");
   });
 
+  test("says that a gate refuses every call, and why, and hides every tool", async () => {
+    const later = new Date(Date.now() + 5 * 86_400_000).toISOString().replace(/\.\d+/, "");
+    const limits = [
+      [["--invoker", "bob"], 'A gate refuses every call: the token is for calls by "bob"'],
+      [["--not-before", later], "A gate refuses every call: it is not valid before"],
+    ] as const;
+    for (const [limit, line] of limits) {
+      const narrowed = await bench.output("attenuate", "@t", ...limit);
+      const { stdout } = await explain("--token", narrowed, "--", ...FILES);
+      expect(stdout).toContain(line);
+      expect(stdout).toContain(": 0 of 14 tools are shown");
+      expect(stdout).toMatch(/^read_text_file +hidden: every call is refused$/m);
+    }
+  });
+
+  test("says which audience a gate must have, and that no argument can name the resources of a token", async () => {
+    const env = { PROVISO_TOKEN: await bench.output("attenuate", "@t", "--audience", "files") };
+    const named = await bench.run(["mcp", "explain", "--", ...FILES], { env });
+    expect(named.stdout).toContain(`The gate's audience must be "files"`);
+    const handle = `rh_${"A".repeat(22)}`;
+    const rows = async (resource: string) => {
+      const narrowed = await bench.output("attenuate", "@t", "--resource", resource);
+      return (await explain("--token", narrowed, "--", ...FILES)).stdout;
+    };
+    const dead = "shown, but every call is refused: no argument can name the token's resources";
+    expect(await rows("rh_1")).toContain(`${dead} ("rh_1")`);
+    expect(await rows(handle)).toMatch(new RegExp(`^ +an argument names ${handle}$`, "m"));
+  });
+
   test("with --server NAME, reads the operations of the token as NAME/TOOL", async () => {
     await bench.output("mcp", "token", "--op", "files/read_text_file", "-o", "named");
     const { stdout } = await explain("--token", "@named", "--server", "files", "--", ...FILES);
@@ -101,10 +130,12 @@ describe("proviso mcp explain", () => {
     [["--token", "@t", "--upstream", "nowhere"], '"nowhere" is not the address of a server', 2],
     [
       ["--token", "@t", "--upstream", "http://127.0.0.1:1/mcp"],
-      "does not answer as a server of MCP",
+      "could not reach http://127.0.0.1:1: no agent is at this port",
       6,
     ],
-    [["--token", "@t", "--", "no-such-program"], "no-such-program does not answer", 6],
+    [["--token", "@t", "--", "no-such-program"], "there is no program no-such-program", 6],
+    [["--", "x"], "no token is given", 2],
+    [["--token", "@t", "--server", "a/b", "--", "x"], '--server "a/b" cannot be the name', 2],
     [["--token", "@none", "--", "x"], "could not read none", 6],
   ] as const)("fails for %j with the message: %s", async (words, message, code) => {
     const { status, stdout, stderr } = await explain(...words);
@@ -115,7 +146,7 @@ describe("proviso mcp explain", () => {
 });
 
 test("the hint of a usage error of mcp explain names proviso mcp explain --help", async () => {
-  const { stderr } = await bench.run(["mcp", "explain", "--json"]);
+  const { stderr } = await bench.run(["mcp", "explain", "--json", "--zzzz"]);
   expect(JSON.parse(stderr)).toMatchObject({
     error: { hint: "proviso mcp explain --help shows how it is used" },
   });

@@ -177,6 +177,35 @@ describe("proviso mcp learn between a client and a real server", () => {
     expect(recording).not.toContain("swordfish-9");
   });
 
+  test.each([
+    [["--expires", "1x"], 2, '--expires "1x"'],
+    [["--expires", "9999d"], 2, "is later than this issuer allows"],
+    [["--server", "a/b"], 2, '--server "a/b" cannot be the name of a server'],
+    [
+      ["--output", "/nonexistent/x"],
+      6,
+      "could not write /nonexistent/x: its folder does not exist",
+    ],
+    [
+      ["--request", "/nonexistent/x"],
+      6,
+      "could not write /nonexistent/x: its folder does not exist",
+    ],
+  ] as const)(
+    "refuses %j before the session, and starts no server",
+    async (options, code, message) => {
+      const server = ["node", "-e", 'require("fs").writeFileSync("started", "")'];
+      const words = ["mcp", "learn", "--name", "files", ...options, "--", ...server];
+      const { status, stderr } = await bench.run(words);
+      expect({ status, stderr }).toEqual({
+        status: code,
+        stderr: expect.stringContaining(message),
+      });
+      expect(existsSync(bench.path("started"))).toBe(false);
+      expect(existsSync(bench.path("home/files.recording"))).toBe(false);
+    },
+  );
+
   test("fails if the program does not start, and prints the name of the program", async () => {
     const learn = ["mcp", "learn", "--recording", "r", "--", "no-such-program"];
     const { status, stderr } = await bench.run(learn);

@@ -85,6 +85,14 @@ test.each([
   [["--op", "a", "--any-op"], "--op and --any-op exclude each other"],
   [["--op", "a", "--expires", "100d"], "is later than this issuer allows"],
   [["--op", "a", "-o", "."], "is a folder"],
+  [["--op", "resources:raed"], "did you mean resources:read?"],
+  [["--op", "files/prompts:gte"], "did you mean prompts:get?"],
+  [["--op", "a:b"], "the other operations are resources:read, "],
+  [["--op", "a/b/c"], '--op "a/b/c": no call through a gate has this operation'],
+  [["--op", "a b/c"], "the part before / is the name of a server"],
+  [["--any-op", "--arg", '"resources:raed":path under /d'], "did you mean resources:read?"],
+  [["--op", "a", "--invoker", "bob"], "unknown option '--invoker'"],
+  [["--op", "a", "--resource", "rh_1"], "unknown option '--resource'"],
 ])("mcp token refuses the arguments %j, and writes nothing", async (args, message) => {
   const { status, stderr } = await bench.run(["mcp", "token", ...args]);
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
@@ -107,6 +115,30 @@ test("mcp token fails if it may not write the token file, names the file, and ke
   expect(status).toBe(6);
   expect(stderr).toContain(join(folder, "t"));
   expect(bench.read("locked/t")).toBe("before");
+});
+
+test("mcp token and mint name the operations of which contradictory limits allow no call", async () => {
+  const limits = ["send:amount>=7", "send:amount<=6"].flatMap((one) => ["--arg", one]);
+  const note = 'note: no call of "send" is allowed: the limits leave no value for "amount"\n';
+  const options = ["--op", "send,read", ...limits];
+  const token = await bench.run(["mcp", "token", ...options]);
+  expect(token).toMatchObject({ status: 0, stderr: note });
+  const minted = await bench.run(["mint", "--grant", "mcp", ...options]);
+  expect(minted).toMatchObject({ status: 0, stderr: note });
+  const one = await bench.run(["mcp", "token", "--op", "send", ...limits]);
+  expect(one).toMatchObject({ status: 2, stderr: expect.stringContaining("contradict") });
+});
+
+test.each([
+  ["--op resources:raed", "did you mean resources:read?"],
+  ["--arg read:amount<5", "there is no <"],
+  ["--expires 1x", "--expires"],
+])("mcp token names the file and the line of %s in a request", async (line, message) => {
+  bench.write("bad.request", `# A comment\n--op read\n${line}\n`);
+  const { status, stderr } = await bench.run(["mcp", "token", "--request", "bad.request"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("bad.request, line 3: ");
+  expect(stderr).toContain(message);
 });
 
 test("mcp token refuses arguments after --, and does not read them as options", async () => {

@@ -65,8 +65,15 @@ export async function startStdioServer(options: StdioServerOptions): Promise<Ser
   return new StdioServer(child, options);
 }
 
-function startFailure(options: StdioServerOptions, code: string): string {
-  const { name, command, cwd } = options;
+/**
+ * Describes why a program did not start.
+ *
+ * @param code - The code of the operating system's error, such as `ENOENT`.
+ */
+export function startFailure(
+  { name, command, cwd }: Pick<StdioServerOptions, "name" | "command" | "cwd">,
+  code: string,
+): string {
   const advice = isAbsolute(command) ? "" : "; write its absolute path if PATH does not have it";
   const missing =
     cwd === undefined || existsSync(cwd)
