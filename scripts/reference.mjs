@@ -87,7 +87,7 @@ export function commandPage() {
  */
 function typeOf(schema, definitions) {
   if (schema["$ref"] !== undefined) {
-    const name = schema["$ref"].replace("#/$defs/", "");
+    const name = schema["$ref"].replace(/^.*#\/\$defs\//, "");
     const found = definitions[name] ?? {};
     return found.properties === undefined && found.type !== undefined && found.type !== "array"
       ? typeOf(found, definitions)
@@ -101,7 +101,14 @@ function typeOf(schema, definitions) {
   if (schema["type"] === undefined && choices !== undefined) {
     return choices.map((/** @type {Schema} */ one) => typeOf(one, definitions)).join(", or ");
   }
-  const types = [schema["type"] ?? "any"].flat().join(" or ");
+  // An object that another definition describes, or a value of another type.
+  const described = schema["then"]?.["$ref"] === undefined ? undefined : schema["then"];
+  const types = [schema["type"] ?? "any"]
+    .flat()
+    .map((type) =>
+      type === "object" && described !== undefined ? typeOf(described, definitions) : type,
+    )
+    .join(" or ");
   if (schema["type"] === "array" && schema["items"] !== undefined) {
     return `array of ${typeOf(schema["items"], definitions)}`;
   }

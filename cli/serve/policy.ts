@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
+import { operationsIn } from "../../src/caveats/operation-entries.js";
 import { meant } from "../../src/checks/members.js";
 import { stampOf } from "../../src/system/file-stamp.js";
 import type { Context } from "../context.js";
@@ -90,6 +91,11 @@ export function unknownTerms(
       if (operations.includes(operation)) continue;
       const what = `no skill has the operation "${operation}"${meant(operation, operations)}`;
       problems.push(problemAt(`${where}.operations[${place}]`, what));
+    }
+    for (const operation of rule.operations === "*" ? operationsIn(rule) : []) {
+      if (operations.includes(operation)) continue;
+      const what = `limits arguments of the operation "${operation}", which no skill has${meant(operation, operations)}`;
+      problems.push(problemAt(where, what));
     }
     return problems;
   });

@@ -1,6 +1,7 @@
 // Lets the party that requested capabilities collect them after their approval. The first collection checks the
 // policy and issues the capabilities; later collections return the same capabilities.
 
+import type { Hop } from "../caveats/hop.js";
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type AgentContext, partiesOf } from "./agent-options.js";
 import type { Caller } from "./caller.js";
@@ -18,6 +19,7 @@ import { type ApprovedGrant, causeWords, resultOf } from "./parties/approval-res
 import type { Approval, AskedGrant } from "./parties/records.js";
 import { ownPermissions } from "./permissions.js";
 import { type Permission, permitsOperation, permitsResource } from "./policy.js";
+import { areSameLimits, groupsByLimits, hopsOfLimits } from "./policy-limits.js";
 import type { Recorder } from "./recorder.js";
 import type { RefusedGrant, RequestDenialCode } from "./refusal.js";
 import type { RequestOutcome } from "./requested-capabilities.js";
@@ -29,6 +31,8 @@ interface GrantLeft {
   readonly grant: KnownGrant;
   readonly operations: readonly string[];
   readonly resources?: readonly NamedResource[];
+  /** The policy's limits on arguments at the time of the request, and its limits now if they differ. */
+  readonly limits: readonly Hop[];
 }
 
 /** @see IssuingAgent.collect */
@@ -109,7 +113,7 @@ function isAskedBy({ principal, invoker }: Caller, { subject }: Approval): boole
 async function issueApproved(
   used: Approval,
   id: string,
-  { approved, grant, operations, resources }: GrantLeft,
+  { approved, grant, operations, resources, limits }: GrantLeft,
   caller: Caller,
   context: AgentContext,
   recorder: Recorder,
@@ -117,7 +121,7 @@ async function issueApproved(
 ): Promise<GrantedCapability | undefined> {
   const now = context.clock();
   const { subject, updated } = used;
-  const restrictions = approved.asked.hops[0]?.hop ?? {};
+  const restrictions = approved.asked.hops.find(({ by }) => by === "agent")?.hop ?? {};
   const ends = [updated + subject.lifetime * 1000];
   if (restrictions.expires !== undefined) ends.push(parseTime(restrictions.expires) ?? now);
   const expires = earliestExpiry(ends, now, context);
@@ -127,7 +131,7 @@ async function issueApproved(
   // is issued.
   await context.issuer.catchUp();
   if (partiesOf(context).approvals.isVoid(used)) return undefined;
-  const further = approved.hops.map(({ hop }) => hop);
+  const further = [...limits, ...approved.hops.map(({ hop }) => hop)];
   const { query } = subject;
   const contents = { id, grant, operations, resources, restrictions, further, expires, query };
   const issued = issueCapability(contents, numbers, caller, context);
@@ -151,19 +155,41 @@ async function grantsLeft(
     const grant = context.grants.get(asked.grant);
     if (!granted || grant === undefined) continue;
     const permissions = await ownPermissions(caller, asked.grant, context);
-    const operations = asked.operations.filter(
-      (operation) =>
-        grant.operations.includes(operation) && permitsOperation(permissions, operation),
-    );
-    if (operations.length === 0) continue;
-    if (asked.resources === undefined) {
-      left.push({ approved, grant, operations });
-      continue;
-    }
-    const resources = await resourcesLeft(asked, operations, permissions, context);
-    if (resources.length > 0) left.push({ approved, grant, operations, resources });
+    const one = await grantLeft(approved, grant, permissions, context);
+    if (one !== undefined) left.push(one);
   }
   return left;
+}
+
+/**
+ * Returns what the policy still allows of an approved grant. A capability has the limits of one group of permissions:
+ * of the group by which the grant was requested if it still permits something, and otherwise of another group.
+ */
+async function grantLeft(
+  approved: ApprovedGrant,
+  grant: KnownGrant,
+  permissions: readonly Permission[],
+  context: AgentContext,
+): Promise<GrantLeft | undefined> {
+  const { asked } = approved;
+  const demanded = asked.hops.flatMap(({ by, hop }) => (by === "server" ? [hop] : []));
+  const groups = groupsByLimits(permissions).map(({ limits, permissions: own }) => {
+    const operations = asked.operations.filter(
+      (operation) => grant.operations.includes(operation) && permitsOperation(own, operation),
+    );
+    const hops = hopsOfLimits(limits, operations);
+    const isDemanded = areSameLimits(hops[0], demanded[0]);
+    const limitsNow = isDemanded ? demanded : [...demanded, ...hops];
+    return { permissions: own, operations, limits: limitsNow, isDemanded };
+  });
+  const byDemand = groups.sort((a, b) => Number(b.isDemanded) - Number(a.isDemanded));
+  for (const { permissions: own, operations, limits } of byDemand) {
+    if (operations.length === 0) continue;
+    if (asked.resources === undefined) return { approved, grant, operations, limits };
+    const resources = await resourcesLeft(asked, operations, own, context);
+    if (resources.length > 0) return { approved, grant, operations, resources, limits };
+  }
+  return undefined;
 }
 
 async function resourcesLeft(

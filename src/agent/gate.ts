@@ -15,6 +15,7 @@ import type {
 } from "./clearance.js";
 import { ownPermissions, permissionsOf } from "./permissions.js";
 import type { Permission } from "./policy.js";
+import { isOfMissing, type JudgedCall, judgedByLimits } from "./policy-limits.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import { queryAskedAgain, resolveResources } from "./resolve-resources.js";
@@ -167,10 +168,12 @@ async function clearWith<Of extends Operation>(
     return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
   }
   const permissions = await permissionsOf(capability.id, principal, grant.id, context);
+  const judged = judgedByLimits(permissions, callOfOperation(call));
   const authority = {
     scope: capability,
     limited: capability.authority.resourceHandles,
-    permissions,
+    permissions: judged.permissions,
+    beyond: judged.denials,
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
   const resolved = await resolveResources(asked, named, authority, context);
@@ -217,12 +220,13 @@ function withoutRemedy({ remedy: _, ...denial }: AgentDenial): AgentDenial {
   return denial;
 }
 
-/**
- * Returns whether a denial is about a limit on exactly one missing argument. Such a denial has no `actual`. A
- * denial with `more` is also about other arguments, which may be present.
- */
-function isOfMissing({ code, actual, more }: AgentDenial): boolean {
-  return code === "constraint_violated" && actual === undefined && more === undefined;
+/** Returns the parts of a call that a policy's limits on arguments judge. */
+function callOfOperation<Of extends Operation>({
+  asked,
+  arguments: given,
+  listing,
+}: Call<Of>): JudgedCall {
+  return { operation: asked.operation, arguments: given, listing };
 }
 
 /** Returns the handles to which a token is limited; empty if the token has no such limit or is not valid. */
@@ -250,7 +254,12 @@ async function clearAmbient<Of extends Operation>(
     if (!grant.operations.includes(asked.operation)) continue;
     permissions.push(...(await ownPermissions(caller, grant.id, context)));
   }
-  const authority = { scope: { ambient: principal }, permissions };
+  const judged = judgedByLimits(permissions, callOfOperation(call));
+  const authority = {
+    scope: { ambient: principal },
+    permissions: judged.permissions,
+    beyond: judged.denials,
+  };
   const resolved = await resolveResources(asked, named, authority, context);
   const denials = [...resolved.denials, ...call.invalid()];
   if (denials.length > 0) return refusal(denials);

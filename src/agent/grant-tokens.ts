@@ -54,9 +54,17 @@ export async function grantToken(
 ): Promise<GrantToken | undefined> {
   const live = await liveGrant(id, context);
   if (live === undefined) return undefined;
-  const { caller, term } = live;
-  const permitted = await permittedCapabilities(caller.principal, caller.invoker, [term], context);
-  return permitted.has(term.name) ? issueToken(live, context, recorder) : undefined;
+  const limits = await policyHops(live, context);
+  return limits && issueToken(live, limits, context, recorder);
+}
+
+/** Returns the hops for the policy's limits on a grant; `undefined` if the policy does not permit the grant. */
+async function policyHops(
+  { caller: { principal, invoker }, term }: LiveGrant,
+  context: AgentContext,
+): Promise<readonly Hop[] | undefined> {
+  const permitted = await permittedCapabilities(principal, invoker, [term], context);
+  return permitted.get(term.name);
 }
 
 async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant | undefined> {
@@ -89,6 +97,7 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
  */
 async function issueToken(
   { record, grant, agent, caller, term }: LiveGrant,
+  limits: readonly Hop[] = [],
   context: AgentContext,
   recorder: Recorder,
 ): Promise<GrantToken | undefined> {
@@ -100,7 +109,7 @@ async function issueToken(
   // be affected.
   if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
-  const further = record.hops.map(({ hop }) => hop);
+  const further = [...limits, ...record.hops.map(({ hop }) => hop)];
   const contents = { id, service: term.location, grant, operations: [operation], further, expires };
   const issued = issueCapability(contents, new Map(), caller, context);
   if (!issued.ok) return undefined;
@@ -142,8 +151,9 @@ export async function executeGrant(
     for (const record of await parties.grantsOf(id)) {
       if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
       const live = await liveGrant(record.id, context);
+      if (live === undefined) continue;
       // `invoke` checks the policy, and reports a refusal.
-      const made = live === undefined ? undefined : await issueToken(live, context, recorder);
+      const made = await issueToken(live, await policyHops(live, context), context, recorder);
       if (made !== undefined) tokens.push({ token: made.token, grant: record.id });
     }
   }

@@ -1,16 +1,12 @@
+import type { ArgumentLimits } from "../caveats/hop-rules.js";
 import { mistakesIn } from "../caveats/operation-mistakes.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
 import { ownPermissions } from "./permissions.js";
-import {
-  isAbout,
-  isVisible,
-  type Permission,
-  permitsOperation,
-  permitsResource,
-} from "./policy.js";
+import { isAbout, isVisible, type Permission, permitsResource } from "./policy.js";
+import { groupsByLimits, type LimitGroup, permittingGroups, sharesOf } from "./policy-limits.js";
 import {
   invalidRequest,
   type RefusedGrant,
@@ -28,6 +24,8 @@ export interface Offer {
   readonly operations: readonly string[];
   /** Absent if the capability is not limited to resources. */
   readonly resources?: readonly Resource[];
+  /** The policy's limits on arguments; absent if there are none. */
+  readonly limits?: ArgumentLimits | undefined;
 }
 
 /** The intersection of grants, request and policy. */
@@ -46,7 +44,8 @@ const UNMATCHED = "the query matches nothing that the principal may use in this 
 
 /**
  * Returns the intersection of grants, request and policy. If the policy allows different operations on
- * different resources, these become separate offers, so that no capability allows more than the policy.
+ * different resources or with different limits on arguments, these become separate offers, so that no capability
+ * allows more than the policy.
  *
  * @param caller - The principal and the invoker of the request.
  */
@@ -63,9 +62,10 @@ export async function offersFor(
     const grant = context.grants.get(id);
     if (grant === undefined) continue;
     const permissions = await ownPermissions(caller, id, context);
-    const left = operationsLeft(grant, request, permissions);
+    const groups = groupsByLimits(permissions);
+    const left = operationsLeft(grant, request, groups);
     if ("takenBy" in left) refused.push(left);
-    else asked.push({ grant, permissions, left });
+    else asked.push({ grant, permissions, groups, left });
   }
   const permitted = asked.flatMap(({ permissions }) => permissions);
   const found = await candidates(
@@ -76,7 +76,7 @@ export async function offersFor(
   if (!found.ok) return found;
 
   const offers: Offer[] = [];
-  for (const { grant, permissions, left } of asked) {
+  for (const { grant, permissions, groups, left } of asked) {
     const { id } = grant;
     const needsResources = left.some(
       (operation) => targetOfOperation(operation, context.operations) !== "none",
@@ -92,8 +92,8 @@ export async function offersFor(
     // A legacy grant without a query is not limited to resources.
     const own =
       needsResources && request.resourceQuery === undefined
-        ? [{ grant, operations: left }]
-        : offersOf(grant, left, permissions, found.resources, context);
+        ? unboundOffers(grant, left, groups, request)
+        : offersOf(grant, left, groups, request, found.resources, context);
     if (own.length === 0) refused.push({ grant: id, takenBy: "request", message: UNMATCHED });
     offers.push(...own);
   }
@@ -166,52 +166,80 @@ function entryDenial(
 interface GrantLeft {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];
+  readonly groups: readonly LimitGroup[];
   readonly left: readonly string[];
 }
 
 function operationsLeft(
   grant: KnownGrant,
-  { restrictions: { operations } }: CapabilityRequest,
-  permissions: readonly Permission[],
+  { restrictions }: CapabilityRequest,
+  groups: readonly LimitGroup[],
 ): readonly string[] | RefusedGrant {
+  const { operations } = restrictions;
   const asked = grant.operations.filter((name) => operations?.includes(name) ?? true);
   if (asked.length === 0) {
     const message = `${grant.id} has none of the operations asked for; it has ${grant.operations.join(", ")}`;
     return { grant: grant.id, takenBy: "grant", message };
   }
-  const left = asked.filter((operation) => permitsOperation(permissions, operation));
+  const left = asked.filter(
+    (operation) => permittingGroups(groups, operation, restrictions).length > 0,
+  );
   if (left.length > 0) return left;
   const message = `the principal's policy allows nothing of what was asked for under ${grant.id}`;
   return { grant: grant.id, takenBy: "policy", message };
 }
 
+/** Returns offers without resources, one for each group of limits. */
+function unboundOffers(
+  grant: KnownGrant,
+  operations: readonly string[],
+  groups: readonly LimitGroup[],
+  { restrictions }: CapabilityRequest,
+): Offer[] {
+  const shares = sharesOf(operations, (operation) =>
+    permittingGroups(groups, operation, restrictions),
+  );
+  return shares.map(({ group: { limits }, operations: own }) => ({
+    grant,
+    operations: own,
+    limits,
+  }));
+}
+
 function offersOf(
   grant: KnownGrant,
   operations: readonly string[],
-  permissions: readonly Permission[],
+  groups: readonly LimitGroup[],
+  request: CapabilityRequest,
   found: readonly Resource[],
   context: AgentContext,
 ): Offer[] {
-  const offers: Offer[] = [];
   const free = operations.filter(
     (operation) => targetOfOperation(operation, context.operations) === "none",
   );
-  if (free.length > 0) offers.push({ grant, operations: free });
-  const groups = new Map<string, { operations: readonly string[]; resources: Resource[] }>();
+  const bound = new Map<string, Offer & { readonly resources: Resource[] }>();
   for (const resource of found) {
-    const allowed = operations.filter(
-      (operation) =>
-        targetOfOperation(operation, context.operations) === resource.kind &&
-        permitsResource(permissions, operation, resource),
+    const shares = sharesOf(operations, (operation) =>
+      targetOfOperation(operation, context.operations) === resource.kind
+        ? permittingGroups(groups, operation, request.restrictions, (permissions) =>
+            permitsResource(permissions, operation, resource),
+          )
+        : [],
     );
-    if (allowed.length === 0) continue;
-    const key = JSON.stringify([resource.kind, ...allowed]);
-    const group = groups.get(key) ?? { operations: allowed, resources: [] };
-    group.resources.push(resource);
-    groups.set(key, group);
+    for (const { group, operations: own } of shares) {
+      const key = JSON.stringify([resource.kind, groups.indexOf(group), ...own]);
+      const offer = bound.get(key) ?? {
+        grant,
+        operations: own,
+        resources: [],
+        limits: group.limits,
+      };
+      offer.resources.push(resource);
+      bound.set(key, offer);
+    }
   }
-  const largestFirst = [...groups.values()].sort((a, b) => b.resources.length - a.resources.length);
-  return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
+  const largestFirst = [...bound.values()].sort((a, b) => b.resources.length - a.resources.length);
+  return [...unboundOffers(grant, free, groups, request), ...largestFirst];
 }
 
 /**

@@ -1,11 +1,17 @@
+import { ARGUMENT_KEYS, type ArgumentLimits } from "../caveats/hop-rules.js";
 import { assertMembers, meant } from "../checks/members.js";
 import { plainCopy } from "../checks/plain.js";
 import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
+import { readArgumentLimits } from "./policy-limits.js";
 import { readFilter } from "./resources/filter.js";
 
-/** One rule of a policy table: the permissions of a principal or a group. */
-export interface PolicyRule {
+/**
+ * One rule of a policy table: the permissions of a principal or a group. Limits on arguments (`constraints`,
+ * `operationConstraints`, `arguments`) have the form that they have in a hop. They are appended as a hop to each
+ * capability that is issued by this rule, and checked again at each call.
+ */
+export interface PolicyRule extends ArgumentLimits {
   /**
    * The authenticated principal, or `autonomous:*` for agents without a user. A rule has either `principal` or
    * `group`.
@@ -31,7 +37,15 @@ export interface PolicyDefinition {
   readonly rules: readonly PolicyRule[];
 }
 
-const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources", "invokers"];
+const RULE_MEMBERS = [
+  "principal",
+  "group",
+  "grant",
+  "operations",
+  "invokers",
+  "resources",
+  ...ARGUMENT_KEYS,
+];
 
 /** A policy that is defined by a table of rules. The table can be replaced. Made by {@link createPolicyTable}. */
 export class PolicyTable implements Policy {
@@ -137,6 +151,7 @@ function checkedRule(
     principals: new Set(texts(principals, `${where}.principal`)),
     grant,
     permission: {
+      ...readArgumentLimits({ ...rule, operations: named }, where),
       operations: named,
       resources: checkedSelector(resources, `${where}.resources`),
       ...(invokers === undefined ? {} : { invokers: texts(invokers, `${where}.invokers`) }),

@@ -1,3 +1,4 @@
+import type { ArgumentLimits } from "../caveats/hop-rules.js";
 import { matches } from "./resources/filter.js";
 import type { Resource, ResourceFilter } from "./resources/resource.js";
 
@@ -9,8 +10,12 @@ export interface ResourceSelector {
   readonly filter?: ResourceFilter;
 }
 
-/** Operations that a principal may perform on resources under a grant. */
-export interface Permission {
+/**
+ * Operations that a principal may perform on resources under a grant. Limits on arguments (`constraints`,
+ * `operationConstraints`, `arguments`) mean what they mean in a hop. They are appended as a hop to each capability
+ * that is issued by this permission, and checked again at each call.
+ */
+export interface Permission extends ArgumentLimits {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
   /**

@@ -18,7 +18,8 @@ import type { QueryDenial } from "./resources/resource.js";
  * - `too_many_revocations`: the caller has the maximum number of revocations in the list. The caller can still
  *   revoke a whole capability that was issued to it.
  * - `policy_denied`: the principal's policy does not allow the call, or no longer allows it. With the rule
- *   `query`: the resource no longer matches the query by which the capability was issued.
+ *   `query`: the resource no longer matches the query by which the capability was issued. With the rule of a limit,
+ *   such as `operationConstraints.send.amount.max`: the arguments violate a limit that the policy sets.
  *
  * A gate for MCP has three more codes:
  *

@@ -22,6 +22,7 @@ import { type OpenedApproval, RequestReusedError } from "./parties/approval-requ
 import { areApart, oneRule, type RuleInTime } from "./parties/approval-rules.js";
 import { digestOfJson } from "./parties/digests.js";
 import type { ApprovalSubject, AskedGrant } from "./parties/records.js";
+import { hopsOfLimits } from "./policy-limits.js";
 import type { Recorder } from "./recorder.js";
 import {
   invalidRequest,
@@ -108,9 +109,10 @@ async function issueOffers(
     query: resourceQuery && JSON.stringify(resourceQuery),
   };
   const issued: Issued[] = [];
-  for (const { grant, operations, resources } of offers) {
+  for (const { grant, operations, resources, limits } of offers) {
     const numbers = await resourceNumbers(resources, context);
-    const contents = { ...shared, grant, operations, resources };
+    const further = hopsOfLimits(limits, operations);
+    const contents = { ...shared, grant, operations, resources, further };
     const one = issueCapability(contents, numbers, caller, context);
     if (!one.ok) return one;
     issued.push(one);
@@ -231,20 +233,24 @@ function approvalSubject(
 ): ApprovalSubject {
   const { restrictions, resourceQuery } = request;
   const { principal, invoker } = caller;
-  const own = id ?? encodeBase64url(randomBytes(16));
+  const requestId = id ?? encodeBase64url(randomBytes(16));
   const { operations: _, ...rest } = restrictions;
-  const hops: AskedGrant["hops"] =
+  const own: AskedGrant["hops"] =
     Object.keys(rest).length === 0 ? [] : [{ by: "agent", hop: rest }];
   const { purpose, audience, expires } = restrictions;
   return {
     kind: "capabilities",
-    request: keptRequestId(caller, own, context),
+    request: keptRequestId(caller, requestId, context),
     whole: digestOfJson(request),
     asked: offers.map(
-      ({ grant, operations, resources }): AskedGrant => ({
+      ({ grant, operations, resources, limits }): AskedGrant => ({
         grant: grant.id,
         operations,
-        hops,
+        // The policy's limits come first: `maxFurtherHops` of the agent counts the hops after its own.
+        hops: [
+          ...hopsOfLimits(limits, operations).map((hop) => ({ by: "server" as const, hop })),
+          ...own,
+        ],
         description: grant.description,
         ...(resources === undefined ? {} : { resources: resources.map(namedResource) }),
       }),

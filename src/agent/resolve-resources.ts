@@ -23,6 +23,8 @@ interface ResourceAuthority {
   readonly limited?: readonly string[] | undefined;
   /** The permissions that the policy currently gives. */
   readonly permissions: readonly Permission[];
+  /** The limits on arguments by which the policy refuses the call, whatever its resources; empty if there are none. */
+  readonly beyond: readonly AgentDenial[];
   /** A query that resources must match as well; none unless given. If `unknown`, no handle is allowed. */
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
@@ -52,7 +54,8 @@ export async function resolveResources(
   authority: ResourceAuthority,
   context: ResolveContext,
 ): Promise<ResolvedResources> {
-  const { permissions, limited } = authority;
+  const { permissions, limited, beyond } = authority;
+  if (beyond.length > 0) return { resources: new Map(), denials: [...beyond] };
   const { resources, denials } = await resolve(asked, named, authority, context, MAX_REPORTED);
   if (asked.reach === "named" && named.length === 0) {
     const message = `${nameOf(asked)} takes a resource handle, and the arguments have none`;

@@ -78,7 +78,8 @@ const ITEMS: OperatorRule<ItemsLimit> = {
     for (const [name, bound] of Object.entries(operand)) {
       const where = `${rule}.${name}`;
       if (!ITEMS_BOUNDS.includes(name)) {
-        yield unknownName(name, where, ITEMS_BOUNDS, "unknown bound", suggest);
+        const place = { inside: rule, rule: where, what: "unknown bound", known: ITEMS_BOUNDS };
+        yield unknownName(name, place, suggest);
       } else if (!isCount(bound)) {
         yield wrongValue(where, `a whole number from 0 to ${MAX_JUDGED_ELEMENTS}`, bound);
       }
@@ -193,7 +194,8 @@ function* urlProblems(rule: string, operand: Json, suggest: Suggest): Iterable<H
     const where = `${rule}.${name}`;
     const expected = expectedPart(name, part);
     if (!URL_PARTS.includes(name)) {
-      yield unknownName(name, where, URL_PARTS, "unknown part of a URL", suggest);
+      const what = "unknown part of a URL";
+      yield unknownName(name, { inside: rule, rule: where, what, known: URL_PARTS }, suggest);
     } else if (expected !== undefined) yield wrongValue(where, expected, part);
   }
 }

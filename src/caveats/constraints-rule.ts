@@ -1,4 +1,5 @@
 import { isJsonObject } from "../bytes/json.js";
+import { ARGUMENT_OPERATORS } from "./argument-operators.js";
 import { findArgument } from "./argument-pointer.js";
 import { canonicalLimit } from "./canonical-order.js";
 import { argumentOverreaches, intersectLimit } from "./constraint-attenuation.js";
@@ -15,8 +16,15 @@ import {
 } from "./hop-rule.js";
 import { judgeArgument } from "./judge-argument.js";
 import { constraintProblems, SCALAR_OPERATORS } from "./operators.js";
+import { shown } from "./scalar.js";
 
 type Constraints = NonNullable<Hop["constraints"]>;
+
+/** Returns a hint about an operator that only `operationConstraints` has. */
+function hintFor(operator: string): string | undefined {
+  if (!Object.hasOwn(ARGUMENT_OPERATORS, operator)) return undefined;
+  return `"operationConstraints" has ${shown(operator)}, for one operation or, under "*", for every operation`;
+}
 
 /** `constraints`: limits on the arguments of a call, by name. */
 export const CONSTRAINTS: HopRule<Constraints> = {
@@ -37,7 +45,7 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     if (limits.length === 0)
       return [wrongValue("constraints", "an object with at least one argument", value)];
     return firstProblems(limits, ([argument, limit]) =>
-      constraintProblems(SCALAR_OPERATORS, constraintRule(argument), limit, suggest),
+      constraintProblems(SCALAR_OPERATORS, constraintRule(argument), limit, suggest, hintFor),
     );
   },
   canonical(value) {

@@ -146,17 +146,31 @@ export function wrongValue(rule: string, expected: string, value: Json | undefin
   return malformed(rule, `"${rule}" must be ${expected}, not ${shown(value)}`);
 }
 
+/** An object with a name that this version does not know. */
+interface NamedPlace {
+  /** The rule of the object; absent for the hop itself. */
+  readonly inside?: string;
+  /** The rule of the name. */
+  readonly rule: string;
+  /** A description of the name, such as `unknown operator`. */
+  readonly what: string;
+  /** The names that the object may have. */
+  readonly known: readonly string[];
+  /** A hint that replaces the suggestion. */
+  readonly hint?: string | undefined;
+}
+
 /** Returns the problem of a name that this version does not know. */
 export function unknownName(
   name: string,
-  rule: string,
-  known: readonly string[],
-  what: string,
+  { inside, rule, what, known, hint: given }: NamedPlace,
   suggest: Suggest,
 ): HopProblem {
-  const near = suggest(name, known);
-  const hint = near === undefined ? `there are ${known.join(", ")}` : `did you mean "${near}"?`;
-  const message = `${what} ${shown(name)} in a hop; ${hint}`;
+  const near = given === undefined ? suggest(name, known) : undefined;
+  const place = inside === undefined ? "a hop" : `"${inside}"`;
+  const there = `there are ${known.join(", ")}`;
+  const hint = given ?? (near === undefined ? there : `did you mean "${near}"?`);
+  const message = `${what} ${shown(name)} in ${place}; ${hint}`;
   return {
     code: "caveat_unknown",
     rule,

@@ -88,6 +88,12 @@ export const REQUESTED_KEYS: readonly HopKey[] = HOP_KEYS.filter(
   (key) => !NOT_REQUESTED.some((own) => own === key),
 );
 
+/** The keys of a hop that limit the arguments of calls. */
+export const ARGUMENT_KEYS = ["constraints", "operationConstraints", "arguments"] as const;
+
+/** The part of a hop that limits the arguments of calls. */
+export type ArgumentLimits = Pick<Hop, (typeof ARGUMENT_KEYS)[number]>;
+
 /** Returns whether `name` is a key that a hop may have. */
 export function isHopKey(name: string): name is HopKey {
   return Object.hasOwn(HOP_RULES, name);

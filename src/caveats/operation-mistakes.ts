@@ -16,15 +16,21 @@ import { shown, shownList } from "./scalar.js";
  * `prefix` for a path or a URL.
  *
  * @param operations - The operations that the token has with this hop; absent if the token may have any.
+ * @param holder - The owner of the operations, for messages.
  */
-export function mistakesIn(hop: Hop, operations: readonly string[] | undefined): Overreach[] {
-  return [...foreignEntries(hop, operations), ...prefixesOfPaths(hop)];
+export function mistakesIn(
+  hop: Hop,
+  operations: readonly string[] | undefined,
+  holder = "the token",
+): Overreach[] {
+  return [...foreignEntries(hop, operations, holder), ...prefixesOfPaths(hop)];
 }
 
 /** Yields each entry for an operation that the token does not have. Such an entry limits nothing. */
 export function* foreignEntries(
   hop: Hop,
   operations: readonly string[] | undefined,
+  holder = "the token",
 ): Iterable<Overreach> {
   for (const key of ENTRY_KEYS) {
     for (const operation of Object.keys(ownMember(hop, key) ?? {})) {
@@ -32,7 +38,7 @@ export function* foreignEntries(
       const rule = entryRule(key, operation);
       const near = nearest(operation, operations);
       const hint = near === undefined ? `; it has ${shownList(operations)}` : didYouMean(near);
-      const message = `"${rule}": the token does not have the operation ${shown(operation)}${hint}`;
+      const message = `"${rule}": ${holder} does not have the operation ${shown(operation)}${hint}`;
       const found = { rule, value: operation, allowed: operations, message };
       yield near === undefined ? found : { ...found, nearest: near };
     }

@@ -68,12 +68,16 @@ export const SCALAR_OPERATORS: OperatorTable<Operators> = {
   },
 };
 
+/** Returns a hint about an operator that a table does not have; `undefined` for a suggestion from the table. */
+type HintFor = (operator: string) => string | undefined;
+
 /** Yields the problems of a constraint that was read from a caveat: a scalar, or an object of operators. */
 export function* constraintProblems<All>(
   table: OperatorTable<All>,
   rule: string,
   constraint: Json,
   suggest: Suggest,
+  hintFor: HintFor = () => undefined,
 ): Iterable<HopProblem> {
   if (isScalar(constraint)) return;
   if (!isJsonObject(constraint) || Object.keys(constraint).length === 0) {
@@ -81,7 +85,7 @@ export function* constraintProblems<All>(
     yield wrongValue(rule, expected, constraint);
     return;
   }
-  yield* operatorProblems(table, rule, constraint, suggest);
+  yield* operatorProblems(table, rule, constraint, suggest, hintFor);
 }
 
 /** Yields the problems of an object of operators that was read from a caveat. */
@@ -90,13 +94,18 @@ export function* operatorProblems<All>(
   rule: string,
   operators: { readonly [name: string]: Json },
   suggest: Suggest,
+  hintFor: HintFor = () => undefined,
 ): Iterable<HopProblem> {
   const rules = new Map<string, Pick<OperatorRule<never>, "problems">>(Object.entries(table));
   for (const [name, operand] of Object.entries(operators)) {
     const own = rules.get(name);
     const where = `${rule}.${name}`;
-    if (own !== undefined) yield* own.problems(where, operand, suggest);
-    else yield unknownName(name, where, [...rules.keys()], "unknown operator", suggest);
+    if (own !== undefined) {
+      yield* own.problems(where, operand, suggest);
+      continue;
+    }
+    const place = { inside: rule, rule: where, what: "unknown operator", known: [...rules.keys()] };
+    yield unknownName(name, { ...place, hint: hintFor(name) }, suggest);
   }
 }
 

@@ -58,7 +58,7 @@ function problemsOf(key: string, value: Json, suggest: Suggest): readonly HopPro
   const rule = RULES.get(key);
   if (rule !== undefined) return rule.problems(value, suggest);
   const what = RESERVED.includes(key) ? "reserved key" : "unknown key";
-  return [unknownName(key, key, HOP_KEYS, what, suggest)];
+  return [unknownName(key, { rule: key, what, known: HOP_KEYS }, suggest)];
 }
 
 function unreadable(problems: readonly HopProblem[]): HopReading {

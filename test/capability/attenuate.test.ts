@@ -223,7 +223,7 @@ test.each<[string, unknown, string]>([
   [
     "an unknown operator",
     { constraints: { amount: { lte: 5 } } },
-    'unknown operator "lte" in a hop; there are in, max, min, not_in',
+    'unknown operator "lte" in "constraints.amount"; there are in, max, min, not_in',
   ],
   [
     "operations as a string",

@@ -104,8 +104,16 @@ describe("the message for a caveat that is not a hop", () => {
     [`reserved key "cnf" in a hop; ${KEYS}`, '{"cnf":1}'],
     [`reserved key "handover" in a hop; ${KEYS}`, '{"handover":1}'],
     [
-      'unknown operator "lte" in a hop; there are in, max, min, not_in',
+      'unknown operator "lte" in "constraints.a"; there are in, max, min, not_in',
       '{"constraints":{"a":{"lte":1}}}',
+    ],
+    [
+      'unknown operator "path" in "constraints.a"; "operationConstraints" has "path", for one operation or, under "*", for every operation',
+      '{"constraints":{"a":{"path":"/d"}}}',
+    ],
+    [
+      'unknown operator "maxx" in "operationConstraints.pay.amount"; did you mean "max"?',
+      '{"operationConstraints":{"pay":{"amount":{"maxx":1}}}}',
     ],
     ['"operations" must be a non-empty array of strings, not "get"', '{"operations":"get"}'],
     [

@@ -125,7 +125,7 @@ describe("a caveat cannot be read, since", () => {
     [`"${RULE}.prefix" must be a non-empty string, not ""`, '{"prefix":""}'],
     [`"${RULE}.items" must be an object with "min" or "max", not {}`, '{"items":{}}'],
     [`"${RULE}.items" must be an object with "min" or "max", not 3`, '{"items":3}'],
-    ['unknown bound "maxx" in a hop; did you mean "max"?', '{"items":{"maxx":3}}'],
+    [`unknown bound "maxx" in "${RULE}.items"; did you mean "max"?`, '{"items":{"maxx":3}}'],
     [`"${RULE}.items.max" must be a whole number from 0 to 256, not 257`, '{"items":{"max":257}}'],
     [`"${RULE}.items.min" must be a whole number from 0 to 256, not -1`, '{"items":{"min":-1}}'],
     [`"${RULE}.items.min" must be a whole number from 0 to 256, not 0.5`, '{"items":{"min":0.5}}'],
@@ -145,7 +145,7 @@ describe("a caveat cannot be read, since", () => {
     [`"${RULE}.url" must have "schemes"`, `{"url":{${host}}}`],
     [`"${RULE}.url" must have "hosts"`, '{"url":{"schemes":["https"]}}'],
     [
-      'unknown part of a URL "port" in a hop; did you mean "ports"?',
+      `unknown part of a URL "port" in "${RULE}.url"; did you mean "ports"?`,
       `{"url":{${host},"port":["1"],"schemes":["https"]}}`,
     ],
     [

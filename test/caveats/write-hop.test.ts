@@ -102,7 +102,7 @@ describe("a wrong hop is a TypeError that names the key", () => {
     [
       "a misspelt operator",
       { constraints: { a: { maxx: 1 } } },
-      'unknown operator "maxx" in a hop; did you mean "max"?',
+      'unknown operator "maxx" in "constraints.a"; did you mean "max"?',
     ],
     ["an array for a limit", { constraints: { a: [1] } }, '"constraints.a" must be a value'],
     [

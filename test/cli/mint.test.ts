@@ -120,7 +120,10 @@ describe("a wrong mint command is a usage error", () => {
     ],
     [["--arg", "amount<5"], /--arg "amount<5": there is no <\nhint: use <=/],
     [["--arg", "amount=1e999"], /the number 1e999 cannot be held exactly/],
-    [["--arg", 'amount={"maxx":5}'], /unknown operator "maxx" in a hop; did you mean "max"\?/],
+    [
+      ["--arg", 'amount={"maxx":5}'],
+      /unknown operator "maxx" in "constraints\.amount"; did you mean "max"\?/,
+    ],
     [["--arg", "amount<=1", "--arg", "amount<=2"], /this argument is given "max" twice/],
     [["--arg", "amount>=5", "--arg", "amount<=2"], /contradict each other \(constraints.amount\)/],
     [["--max-further-hops", "-1"], /Give a whole number, such as 0 or 2/],

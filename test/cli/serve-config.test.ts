@@ -98,6 +98,21 @@ describe("serve refuses an invalid setting, and names its field", () => {
       'policy.rules[0].operations[0]: no skill has the operation "write"; there are read, wait',
     ],
     [
+      "a rule that limits arguments of an unknown operation",
+      { policy: { rules: [{ ...rule, operationConstraints: { waits: { ms: { max: 5 } } } }] } },
+      'policy.rules[0]: limits arguments of the operation "waits", which no skill has; did you mean "wait"?',
+    ],
+    [
+      "a rule with an operator that does not exist",
+      { policy: { rules: [{ ...rule, operationConstraints: { wait: { ms: { maxx: 5 } } } }] } },
+      'policy.rules[0]: unknown operator "maxx" in "operationConstraints.wait.ms"; did you mean "max"?',
+    ],
+    [
+      "a rule with a misspelt property",
+      { policy: { rules: [{ ...rule, operationConstraint: {} }] } },
+      'policy.rules[0].operationConstraint: unknown property; did you mean "operationConstraints"?',
+    ],
+    [
       "a rule for an unknown group",
       {
         policy: {

@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { handlesIn } from "../../src/agent/arguments.js";
+import { inspect } from "../../src/index.js";
 import { at, textAt } from "../protocols/a2a/callers.js";
 import { Bench, type Document } from "./run.js";
 import {
@@ -11,6 +12,7 @@ import {
   type Serving,
   serve,
   sleep,
+  TOKENS,
   WAIT,
   writeAgent,
 } from "./serving.js";
@@ -149,4 +151,26 @@ test("an agent with recheck: true in a grant evaluates the request's query again
   expect(await outcome("read_note", { note }, token)).toBe("policy_denied");
   bench.write("notes-folder/notes/milk.md", "---\ntitle: Milk\nyear: 2026\n---\nBuy milk.\n");
   expect(await outcome("read_note", { note }, token)).toBe("allowed");
+});
+
+test("a policy file can limit arguments: in the capabilities that are requested, and at each call", async () => {
+  const [read, wait] = POLICY["rules"];
+  const limited = (max: number): Document => ({
+    rules: [read, { ...wait, operationConstraints: { wait: { ms: { max } } } }],
+  });
+  const { running, url, outcome } = await serveWithPolicy(limited(5));
+  bench.write("access", `${TOKENS.alice}\n`);
+  const by = [url, "--access-token", "@access"];
+  const token = await bench.output("request", ...by, "--grant", "notes:wait");
+  bench.write("wait.token", token);
+  expect(inspect(token.trim()).links.at(-1)?.hop).toEqual({
+    operationConstraints: { wait: { ms: { max: 5 } } },
+  });
+  const refused = await bench.run(["invoke", ...by, "wait", "@wait.token", "--arg", "ms=6"]);
+  expect(refused.stderr).toContain('argument "ms" must be a number of at most 5; it is 6');
+  expect(await outcome("wait", { ms: 5 }, token.trim())).toBe("allowed");
+  writePolicy(limited(4));
+  await running.says(/policy\.json: the new policy is in force\n/, "stderr");
+  expect(await outcome("wait", { ms: 5 }, token.trim())).toBe("policy_denied");
+  expect(await outcome("wait", { ms: 4 }, token.trim())).toBe("allowed");
 });

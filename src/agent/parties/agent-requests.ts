@@ -35,6 +35,7 @@ import {
   initialStatus,
   keepAskedGrant,
   newGrant,
+  type PermittedCapabilities,
   permittedCapabilities,
   revokedCapabilities,
 } from "./grants.js";
@@ -87,7 +88,7 @@ export async function requestGrants(
 
 interface RequestFacts {
   readonly principal: string | undefined;
-  readonly permitted: ReadonlySet<string>;
+  readonly permitted: PermittedCapabilities;
   readonly repeat: RepeatableRequest;
 }
 
@@ -257,8 +258,8 @@ export async function reactivateAgent(
 
 /** Values that are determined before the transaction. */
 interface ReactivationFacts {
-  /** The names of the capabilities that the policy permits. */
-  readonly permitted: ReadonlySet<string>;
+  /** The capabilities that the policy permits. */
+  readonly permitted: PermittedCapabilities;
   /** The names of the capabilities whose grants the revocation list has ended. */
   readonly revoked: readonly string[];
 }

@@ -48,7 +48,7 @@ function grantsEffect(context: Context): ApprovalEffect {
     },
     objection: (draft, decided) => objectionTo(draft, decided, LIVING_STATUSES, context),
     apply: (draft, settled, now, facts, by) =>
-      settled.state === "approved" && facts instanceof Set
+      settled.state === "approved" && facts instanceof Map
         ? activateGrants(draft, settled, facts, { by, now }, context)
         : denyGrants(draft, settled, { by, now }, context),
   };
@@ -84,7 +84,7 @@ async function objectionTo(
 async function activateGrants(
   draft: PartyDraft,
   settled: Approval,
-  permitted: ReadonlySet<unknown>,
+  permitted: ReadonlyMap<unknown, unknown>,
   { by, now }: Change,
   context: Context,
 ): Promise<void> {

@@ -1,7 +1,9 @@
 // Grants of agents: their current state, new grants, and how they end.
 
 import { newCapabilityId } from "../../capability/mint.js";
-import { forInvoker, permitsOperation } from "../policy.js";
+import type { Hop } from "../../caveats/hop.js";
+import { forInvoker } from "../policy.js";
+import { groupsByLimits, hopsOfLimits, permittingGroups } from "../policy-limits.js";
 import { currentAgent, principalOfAgent } from "./agents.js";
 import { newId, type PartiesContext } from "./context.js";
 import { type Actor, partyEvent } from "./events.js";
@@ -104,22 +106,27 @@ export async function activeGrantsOf(
   });
 }
 
+/** Capabilities by name, each with the hops for the policy's limits on its arguments. */
+export type PermittedCapabilities = ReadonlyMap<string, readonly Hop[]>;
+
 /**
  * Returns the capabilities that the policy permits a principal through this agent. Returns all capabilities if
- * there is no policy or no principal yet.
+ * there is no policy or no principal yet. If permissions with different limits permit a capability, the limits of the
+ * first one apply.
  */
 export async function permittedCapabilities(
   principal: string | undefined,
   agent: string,
   wanted: readonly Pick<CapabilityTerm, "name" | "grant" | "operation">[],
   { policy }: Pick<PartiesContext, "policy">,
-): Promise<ReadonlySet<string>> {
+): Promise<PermittedCapabilities> {
   if (policy === undefined || principal === undefined)
-    return new Set(wanted.map(({ name }) => name));
-  const permitted = new Set<string>();
+    return new Map(wanted.map(({ name }) => [name, []]));
+  const permitted = new Map<string, readonly Hop[]>();
   for (const { name, grant, operation } of wanted) {
     const permissions = forInvoker(await policy.permissions(principal, grant), agent);
-    if (permitsOperation(permissions, operation)) permitted.add(name);
+    const [group] = permittingGroups(groupsByLimits(permissions), operation, {});
+    if (group !== undefined) permitted.set(name, hopsOfLimits(group.limits, [operation]));
   }
   return permitted;
 }
@@ -130,8 +137,8 @@ interface GrantingCase {
   readonly agent: AgentRecord;
   /** The host's defaults that still apply. */
   readonly defaults: readonly string[];
-  /** The names of the capabilities that the policy permits. */
-  readonly permitted: ReadonlySet<string>;
+  /** The capabilities that the policy permits. */
+  readonly permitted: PermittedCapabilities;
 }
 
 /** Returns the first status of a requested grant: active, pending or denied. */

@@ -16,6 +16,7 @@ import {
   forgetGrants,
   initialStatus,
   newGrant,
+  type PermittedCapabilities,
   permittedCapabilities,
   removeGrants,
 } from "./grants.js";
@@ -31,7 +32,7 @@ interface RegistrationFacts {
   readonly mode: AgentMode;
   readonly ids: { readonly host: string; readonly agent: string };
   readonly principal: string | undefined;
-  readonly permitted: ReadonlySet<string>;
+  readonly permitted: PermittedCapabilities;
   readonly repeat: RepeatableRequest;
 }
 

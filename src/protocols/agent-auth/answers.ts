@@ -1,11 +1,15 @@
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { exactConstraints } from "../../agent/parties/constraints.js";
+import { permittedCapabilities } from "../../agent/parties/grants.js";
 import type { AgentGrant, AgentRecord, Approval, HostRecord } from "../../agent/parties/records.js";
 import type { CapabilityTerm } from "../../agent/parties/terms.js";
+import type { Policy } from "../../agent/policy.js";
 import type { JsonObject } from "../../bytes/json.js";
+import type { Hop } from "../../caveats/hop.js";
 
 export interface AnswerContext {
   readonly agent: IssuingAgent;
+  readonly policy: Policy;
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
   readonly clock: () => number;
   /** The URL where the user enters a user code. */
@@ -81,9 +85,9 @@ export async function grantsAnswer(
 async function grantAnswer(
   grant: AgentGrant,
   withTokens: (capability: string) => boolean,
-  { agent, terms }: AnswerContext,
+  { agent, policy, terms }: AnswerContext,
 ): Promise<JsonObject> {
-  const { capability, status, grantedBy, expires, reason } = grant;
+  const { id, capability, status, grantedBy, expires, reason } = grant;
   const short = { capability, status };
   if (status === "pending") return short;
   // The specification has no status for a revoked grant, so a revoked grant is shown as denied, with the reason.
@@ -91,20 +95,30 @@ async function grantAnswer(
     return { capability, status: "denied", ...(reason === undefined ? {} : { reason }) };
   }
   const term = terms.get(capability);
+  const { grant: issuing, operation, principal } = grant;
+  const asked = [{ name: id, grant: issuing, operation }];
+  const permitted = await permittedCapabilities(principal, grant.agent, asked, { policy });
   const minted = withTokens(capability) ? await agent.grantToken(grant) : undefined;
   return {
     ...short,
     ...(grantedBy === undefined ? {} : { granted_by: grantedBy }),
-    ...limitsOf(grant),
+    ...limitsOf(grant, permitted.get(id)),
     ...momentIn("expires_at", expires),
     ...(term === undefined ? {} : describing(term)),
     ...(minted === undefined ? {} : { token: minted.token, token_expires_at: minted.expires }),
   };
 }
 
-/** Returns the limits on arguments, combined over all hops of a grant; an empty object if there are none. */
-export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operation">): JsonObject {
-  const all = hops.map(({ hop }) => hop);
+/**
+ * Returns the limits on arguments, combined over all hops of a grant; an empty object if there are none.
+ *
+ * @param byPolicy - The hops for the policy's limits.
+ */
+export function limitsOf(
+  { hops, operation }: Pick<AgentGrant, "hops" | "operation">,
+  byPolicy: readonly Hop[] = [],
+): JsonObject {
+  const all = [...byPolicy, ...hops.map(({ hop }) => hop)];
   const constraints = exactConstraints(all, operation);
   return constraints === undefined ? {} : { constraints: constraints as JsonObject };
 }

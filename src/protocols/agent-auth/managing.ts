@@ -184,10 +184,10 @@ export async function introspect(
       agent_id: agent.id,
       host_id: host.id,
       ...userOf(agent, host),
-      agent_capability_grants: shown.map(({ capability, status, operation, hops }) => ({
+      agent_capability_grants: shown.map(({ id, capability, status, operation, hops }) => ({
         capability,
         status,
-        ...limitsOf({ hops, operation }),
+        ...limitsOf({ hops, operation }, permitted.get(id)),
       })),
       mode: agent.mode,
       ...momentIn("expires_at", agent.expires),

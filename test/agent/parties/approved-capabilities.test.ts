@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/agent/caller.js";
 import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
 import type { ApproverAnswer } from "../../../src/agent/parties/approval-decisions.js";
@@ -8,6 +8,7 @@ import { Parties } from "../../../src/agent/parties/parties.js";
 import type { RequestOutcome } from "../../../src/agent/requested-capabilities.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/capability/attenuate.js";
+import { inspect } from "../../../src/index.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import { openParties } from "../../../src/stores/parties/party-store.js";
 import { GRANTS } from "../documents.js";
@@ -317,4 +318,51 @@ test("a grant that needs approval is refused without parties, or with an invalid
   for (const lifetime of [0, 1.5, 30 * 86_400 + 1, "1h"]) {
     await expect(again({ lifetime })).rejects.toThrow("grants[0].approval.lifetime: must be 1 to");
   }
+});
+
+describe("the policy's limits on arguments", () => {
+  const limited = (max: number) => ({
+    rules: [
+      {
+        principal: "alice",
+        grant: "documents:read",
+        operations: ["retrieve"],
+        operationConstraints: { retrieve: { page: { max } } },
+      },
+    ],
+  });
+  const hop = (max: number) => ({ operationConstraints: { retrieve: { page: { max } } } });
+  const hopsIn = (outcome: RequestOutcome) =>
+    inspect(capabilitiesOf(outcome)[0]?.token ?? "").links.map((link) => link.hop);
+
+  test("are shown to the approver, and appended before the approver's limits", async () => {
+    const given = await approving();
+    given.policy.replace(limited(9));
+    const { approval, decide, collect } = await asked(given, { ...REPORTS, maxFurtherHops: 0 });
+    expect(approval.subject.asked[0]?.hops).toEqual([
+      { by: "server", hop: hop(9) },
+      { by: "agent", hop: { purpose: "read", maxFurtherHops: 0 } },
+    ]);
+    await decide({ hops: { 0: { constraints: { page: { min: 2 } } } } });
+    const outcome = await collect();
+    expect(hopsIn(outcome).slice(1)).toEqual([hop(9), { constraints: { page: { min: 2 } } }]);
+    expect(inspect(capabilitiesOf(outcome)[0]?.token ?? "").authority.furtherHops).toBe(0);
+  });
+
+  test("are those of the request and those in force when the capability is collected", async () => {
+    const given = await approving();
+    given.policy.replace(limited(9));
+    const { decide, collect } = await asked(given);
+    await decide();
+    given.policy.replace(limited(3));
+    expect(hopsIn(await collect()).slice(1)).toEqual([hop(9), hop(3)]);
+  });
+
+  test("that are new since the request are appended too", async () => {
+    const given = await approving();
+    const { decide, collect } = await asked(given);
+    await decide();
+    given.policy.replace(limited(3));
+    expect(hopsIn(await collect()).slice(1)).toEqual([hop(3)]);
+  });
 });

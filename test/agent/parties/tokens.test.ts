@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Parties } from "../../../src/agent/parties/parties.js";
 import { attenuate } from "../../../src/capability/attenuate.js";
+import { inspect } from "../../../src/index.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import { importKeyring } from "../../../src/issuer/keyring.js";
 import { RevocationList } from "../../../src/revocation/list.js";
@@ -203,4 +204,32 @@ test("Parties can decide and revoke without skills and without a policy", async 
   expect(await given.parties.activeGrants("alice")).toEqual([]);
   const request = await alone.requestGrants(agent.id, ask("transfer_funds"));
   expect(request).toMatchObject({ ok: false, code: "invalid_capabilities" });
+});
+
+test("the policy's limits on arguments are in each token, and in the check of calls without one", async () => {
+  const given = await bank({
+    rules: {
+      rules: [
+        {
+          principal: "alice",
+          grant: "*",
+          operations: "*",
+          operationConstraints: { transfer: { amount: { max: 50 } } },
+        },
+      ],
+    },
+  });
+  const { agent } = await activeAgent(given);
+  const { approval } = done(await given.parties.requestGrants(agent.id, ask("transfer_funds")));
+  await approve(given, approval);
+  const all = await given.parties.grantsOf(agent.id);
+  const grant = all.find(({ capability }) => capability === "transfer_funds") ?? { id: "" };
+  const { token = "" } = (await given.agent.grantToken(grant)) ?? {};
+  expect(inspect(token).links.at(-1)?.hop).toEqual({
+    operationConstraints: { transfer: { amount: { max: 50 } } },
+  });
+  const call = { agent, capability: "transfer_funds" };
+  const run = (amount: number) => given.agent.executeGrant({ ...call, arguments: { amount } });
+  expect(await run(50)).toMatchObject({ ok: true });
+  expect(await run(51)).toMatchObject({ ok: false, denials: [{ code: "constraint_violated" }] });
 });

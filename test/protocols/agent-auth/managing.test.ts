@@ -139,6 +139,29 @@ describe("introspection", () => {
     expect(less).toEqual([{ capability: "list_payees", status: "active" }]);
   });
 
+  test("adds the policy's limits on arguments, also those that the four operators cannot express", async () => {
+    const home = await bank();
+    const constraints = { amount: { max: 10 } };
+    const one = await granted(home, [{ name: "transfer_funds", constraints }]);
+    const rule = { group: "customers", grant: "*", operations: "*" } as const;
+    home.policy.replace({
+      groups: { customers: ["alice"] },
+      rules: [{ ...rule, operationConstraints: { transfer: { note: { absent: true } } } }],
+    });
+    const limits = { ...constraints, note: { absent: true } };
+    const { body } = await introspect(home, await one.agentJwt());
+    const grants = objectsIn(body["agent_capability_grants"]);
+    expect(grants).toContainEqual({
+      capability: "transfer_funds",
+      status: "active",
+      constraints: limits,
+    });
+    const status = await one.asAgent("/agent/status");
+    expect(objectsIn(status.body["agent_capability_grants"])).toContainEqual(
+      expect.objectContaining({ capability: "transfer_funds", constraints: limits }),
+    );
+  });
+
   test("of a JWT for a location lists only the grants that can be executed at that location", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report", "transfer_funds"]);
