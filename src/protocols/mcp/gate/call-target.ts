@@ -15,7 +15,7 @@ import type { ServerLink } from "./server-link.js";
 import { misspeltArgument, misspeltLimit } from "./spellings.js";
 
 /** The call that a request makes, and the server that receives it. */
-export interface CallTarget {
+interface CallTarget {
   readonly link: ServerLink;
   readonly call: GateCall;
   /** Edits of the request that replace the host's name of a tool or a prompt by the server's own name. */
