@@ -2,12 +2,10 @@ import type { HopInit } from "../../src/caveats/hop.js";
 import { HOP_KEYS, type HopKey } from "../../src/caveats/hop-rules.js";
 import { EVERY_OPERATION } from "../../src/caveats/operation-authority.js";
 import { OPERATIONS } from "../../src/protocols/mcp/gate/methods.js";
+import { isServerName } from "../../src/protocols/mcp/gate/servers.js";
 import { usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { didYouMean } from "../unknown-name.js";
-
-/** Matches the name of a server. The schema of the gate's configuration has the same pattern. */
-const SERVER_NAME = /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/;
 
 /** The operations that are not names of tools. */
 const OTHERS: readonly string[] = Object.values(OPERATIONS);
@@ -22,7 +20,7 @@ export const GATE_KEYS: readonly HopKey[] = HOP_KEYS.filter(
 
 /** @throws CliError if the value of an option is given, and is not a name that a server can have. */
 export function assertServerName(option: string, name: string | undefined): void {
-  if (name === undefined || SERVER_NAME.test(name)) return;
+  if (name === undefined || isServerName(name)) return;
   throw usageError(
     `${option} ${quoted(name)} cannot be the name of a server`,
     "a name has letters, digits and -, and single _ between them",
@@ -53,7 +51,7 @@ function assertGateOperation(option: string, operation: string): void {
   const server = operation.slice(0, Math.max(slash, 0));
   const name = operation.slice(slash + 1);
   const problem = `${option} ${quoted(operation)}: no call through a gate has this operation`;
-  if (slash !== -1 && !SERVER_NAME.test(server)) {
+  if (slash !== -1 && !isServerName(server)) {
     throw usageError(problem, "the part before / is the name of a server, such as files/send");
   }
   if (name === "" || name.includes("/")) {

@@ -1,7 +1,6 @@
 import type { ServerLink } from "./server-link.js";
 
 const SEPARATOR = "__";
-/** A server name has no `__` and no `_` at either end, so that `SERVER__TOOL` is unambiguous. */
 const SERVER_NAME = /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/;
 const TOOL_OF_SEVERAL = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -54,6 +53,14 @@ export class Servers {
 }
 
 /**
+ * Returns whether a server may have this name. A name has no `__` and no `_` at either end, so that `SERVER__TOOL` is
+ * unambiguous. The schema of the gate's configuration has the same pattern.
+ */
+export function isServerName(name: string): boolean {
+  return SERVER_NAME.test(name);
+}
+
+/**
  * Checks the names of the servers, by which the gate tells their tools apart.
  *
  * @throws TypeError that names the server, if a name is missing, malformed or comes twice.
@@ -64,7 +71,7 @@ export function assertServerNames(names: readonly (string | undefined)[]): void 
   for (const [at, name] of names.entries()) {
     if (name === undefined)
       throw new TypeError(`servers[${at}]: one of several servers needs a name`);
-    if (!SERVER_NAME.test(name)) {
+    if (!isServerName(name)) {
       throw new TypeError(
         `servers: the name ${JSON.stringify(name)} must be letters, digits, "-" and single "_" between them`,
       );
