@@ -12,6 +12,7 @@ const BESIDE: { readonly [folder: string]: readonly string[] } = {
     "test/cli/{argument,operation}-expression.test.ts",
     "test/cli/operation-limits.test.ts",
   ],
+  macaroon: ["test/vectors/self.test.ts"],
 };
 const beside = BESIDE[folder] ?? [];
 

@@ -24,60 +24,9 @@ interface Case {
   readonly offset?: number;
 }
 
+// spec-vectors/macaroon.json has more faults, but no offsets.
 const V2_CASES: readonly Case[] = [
-  { about: "version 1", json: { ...good2, v: 1 }, code: "json_version" },
-  { about: 'version "2"', json: { ...good2, v: "2" }, code: "json_version" },
-  { about: "version null", json: { ...good2, v: null }, code: "json_version" },
-  { about: "no identifier", json: { v: 2, s64 }, code: "field_missing" },
-  { about: "no signature", json: { v: 2, i: "i" }, code: "field_missing" },
-  { about: "an unknown property", json: { ...good2, x: 1 }, code: "json_unknown_key" },
-  { about: "a v1 member", json: { ...good2, signature }, code: "json_unknown_key" },
-  { about: "both i and i64", json: { ...good2, i64: "aQ" }, code: "json_both_encodings" },
-  { about: "both s and s64", json: { ...good2, s: "s" }, code: "json_both_encodings" },
-  { about: "an identifier that is a number", json: { ...good2, i: 1 }, code: "json_type" },
-  { about: "an identifier that is null", json: { ...good2, i: null }, code: "json_type" },
-  { about: "a location that is null", json: { ...good2, l: null }, code: "json_type" },
-  { about: "caveats that are null", json: { ...good2, c: null }, code: "json_type" },
-  { about: "caveats in an object", json: { ...good2, c: {} }, code: "json_type" },
-  { about: "a caveat that is text", json: { ...good2, c: ["c"] }, code: "json_type" },
-  { about: "a caveat in an array", json: { ...good2, c: [[]] }, code: "json_type" },
-  { about: "a lone surrogate", json: { ...good2, i: "\ud800" }, code: "utf8_invalid" },
-  { about: "a location's lone surrogate", json: { ...good2, l: "\udc00" }, code: "utf8_invalid" },
-  { about: "a signature given as text", json: { v: 2, i: "i", s: "s" }, code: "signature_length" },
   { about: "an empty signature", json: { ...good2, s64: "" }, code: "signature_length" },
-  {
-    about: "a signature of 31 bytes",
-    json: { ...good2, s64: encodeBase64url(SIGNATURE.slice(1)) },
-    code: "signature_length",
-  },
-  { about: "a caveat without identifier", json: { ...good2, c: [{}] }, code: "field_missing" },
-  {
-    about: "a caveat with i and i64",
-    json: { ...good2, c: [{ i: "c", i64: "Yw" }] },
-    code: "json_both_encodings",
-  },
-  {
-    about: "a caveat with v and v64",
-    json: { ...good2, c: [{ ...third, v: "v" }] },
-    code: "json_both_encodings",
-  },
-  {
-    about: "a caveat's unknown property",
-    json: { ...good2, c: [{ cid: "c" }] },
-    code: "json_unknown_key",
-  },
-  {
-    about: "a first-party caveat with a location",
-    json: { ...good2, c: [{ i: "c", l: "l" }] },
-    code: "first_party_location",
-  },
-  {
-    about: "a first-party caveat with an empty location",
-    json: { ...good2, c: [{ i: "c", l: "" }] },
-    code: "first_party_location",
-  },
-  { about: "a vid of 0 bytes", json: { ...good2, c: [{ i: "c", v64: "" }] }, code: "vid_length" },
-  { about: "a vid of 1 byte", json: { ...good2, c: [{ i: "c", v: "v" }] }, code: "vid_length" },
   { about: "a vid that is null", json: { ...good2, c: [{ i: "c", v: null }] }, code: "json_type" },
   {
     about: "base64 with a bad character",
@@ -113,46 +62,14 @@ const V2_CASES: readonly Case[] = [
 ];
 
 const V1_CASES: readonly Case[] = [
-  { about: "no identifier", json: { signature }, code: "field_missing" },
-  { about: "no signature", json: { identifier: "i" }, code: "field_missing" },
-  { about: "no members", json: {}, code: "field_missing" },
-  { about: "an unknown property", json: { ...good1, version: 1 }, code: "json_unknown_key" },
   { about: "an identifier that is a number", json: { ...good1, identifier: 1 }, code: "json_type" },
   { about: "a location that is null", json: { ...good1, location: null }, code: "json_type" },
   { about: "caveats that are null", json: { ...good1, caveats: null }, code: "json_type" },
-  { about: "a lone surrogate", json: { ...good1, identifier: "\udfff" }, code: "utf8_invalid" },
-  { about: "a caveat without cid", json: { ...good1, caveats: [{}] }, code: "field_missing" },
-  {
-    about: "a caveat's v2 member",
-    json: { ...good1, caveats: [{ i: "c" }] },
-    code: "json_unknown_key",
-  },
   {
     about: "a signature with a character that is not hex",
     json: { ...good1, signature: signature.replace(/.$/, "g") },
     code: "json_hex",
     offset: 63,
-  },
-  {
-    about: "a signature of 31 bytes",
-    json: { ...good1, signature: signature.slice(2) },
-    code: "signature_length",
-  },
-  {
-    about: "a signature of 31.5 bytes",
-    json: { ...good1, signature: signature.slice(1) },
-    code: "signature_length",
-  },
-  { about: "an empty signature", json: { ...good1, signature: "" }, code: "signature_length" },
-  {
-    about: "a first-party caveat with a location",
-    json: { ...good1, caveats: [{ cid: "c", cl: "l" }] },
-    code: "first_party_location",
-  },
-  {
-    about: "an empty vid",
-    json: { ...good1, caveats: [{ cid: "c", vid: "" }] },
-    code: "vid_length",
   },
   {
     about: "a vid that is null",
@@ -180,32 +97,15 @@ describe.each([
   test.each(cases)("refuses $about: $code", ({ json, code, offset }) => {
     expect(rejection(() => readMacaroons(JSON.stringify(json)))).toEqual({ code, offset });
   });
-
-  test("accepts a macaroon without caveats", () => {
-    const { c: _c, caveats: _caveats, ...rest } = { c: 0, caveats: 0, ...good };
-    expect(readMacaroons(JSON.stringify(rest)).macaroons[0].caveats).toEqual([]);
-  });
-
-  test("refuses a discharge in the JSON form of the other version", () => {
-    const other = form === "v2json" ? good1 : good2;
-    expect(rejection(() => readMacaroons(JSON.stringify([good, other]))).code).toBe(
-      "json_unknown_key",
-    );
-  });
 });
 
 const TEXT_CASES: readonly { about: string; text: string; code: string; offset?: number }[] = [
-  { about: "not JSON", text: "{x}", code: "json_syntax" },
-  { about: "a trailing comma", text: '{"v":2,}', code: "json_syntax" },
-  { about: "text behind the end", text: "{} {}", code: "json_syntax" },
   { about: "a byte order mark", text: "\uFEFF{}", code: "base64_character", offset: 0 },
   { about: "a no-break space", text: "\u00a0{}", code: "base64_character", offset: 0 },
   { about: "an open object", text: '{"v":2', code: "truncated", offset: 6 },
   { about: "an open string", text: '{"v', code: "truncated", offset: 3 },
   { about: "an open array", text: "[{}", code: "truncated", offset: 3 },
-  { about: "an empty array", text: "[]", code: "empty" },
   { about: "an array in an array", text: "[[]]", code: "json_type" },
-  { about: "nesting of 5", text: "[[[[[]]]]]", code: "too_deep" },
   { about: "deep nesting", text: "[".repeat(50_000) + "]".repeat(50_000), code: "too_deep" },
   {
     about: "a property twice",
@@ -225,7 +125,6 @@ const TEXT_CASES: readonly { about: string; text: string; code: string; offset?:
     code: "json_duplicate_key",
     offset: 21,
   },
-  { about: "a property named __proto__", text: '{"v":2,"__proto__":{}}', code: "json_unknown_key" },
 ];
 
 describe("strict reading of JSON text", () => {
