@@ -4,6 +4,7 @@ import { edit } from "../message/edit.js";
 import { type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
 import { tokenAt } from "../message/values.js";
 import {
+  failureIn,
   type Origin,
   type SendContext,
   type ServerConnection,
@@ -207,7 +208,10 @@ export class ServerLink {
     }
     if (message.kind === "response") {
       this.isMute = false;
-      return this.#answered(message);
+      const failure = failureIn(message);
+      return failure !== undefined && typeof message.id === "number"
+        ? this.#fail(message.id, failure)
+        : this.#answered(message);
     }
     if (message.kind === "request") return this.#events.requested(this, message, origin);
     if (message.method === "notifications/progress") return this.#progressed(message);

@@ -11,6 +11,7 @@ import {
   quotedName,
   textsIn,
 } from "../../../bytes/json.js";
+import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
 import { otherSpelling } from "./spelling.js";
 import { objectAt, stringAt } from "./values.js";
@@ -28,21 +29,21 @@ export interface Message {
 }
 
 /** A message, or the JSON-RPC error that refuses it. */
-export type ReadMessage =
-  | { readonly ok: true; readonly message: Message }
-  | {
-      readonly ok: false;
-      /** The id of the refused message; `null` if the message has no readable id. */
-      readonly id: string | number | null;
-      /**
-       * `true` if the refused message is a result or an error. Nobody may answer such a message; the sender of the
-       * request waits for it.
-       */
-      readonly isAnswer: boolean;
-      readonly code: number;
-      /** A clause, such as `the message is not JSON`. */
-      readonly reason: string;
-    };
+export type ReadMessage = { readonly ok: true; readonly message: Message } | RefusedMessage;
+
+interface RefusedMessage {
+  readonly ok: false;
+  /** The id of the refused message; `null` if the message has no readable id. */
+  readonly id: string | number | null;
+  /**
+   * `true` if the refused message is a result or an error. Nobody may answer such a message; the sender of the request
+   * waits for it.
+   */
+  readonly isAnswer: boolean;
+  readonly code: number;
+  /** A clause, such as `the message is not JSON`. */
+  readonly reason: string;
+}
 
 /** Limits of a message. */
 export interface MessageLimits {
@@ -87,9 +88,7 @@ export function readMessage(
   if (text === undefined || !isWellFormed(text)) {
     return refused(PARSE_ERROR, "the message is not UTF-8");
   }
-  if (outlineBytes(bytes).depth > limits.depth) {
-    return refused(INVALID_REQUEST, `the message is nested more than ${limits.depth} deep`);
-  }
+  if (outlineBytes(bytes).depth > limits.depth) return tooDeep(bytes, limits);
   let value: Json;
   try {
     value = JSON.parse(text);
@@ -106,6 +105,20 @@ export function readMessage(
 
 function tooLarge({ bytes }: MessageLimits): ReadMessage {
   return refused(INVALID_REQUEST, `the message has more than ${bytes} bytes`);
+}
+
+/** Number of bytes at either end of a message in which its id is looked for. */
+const ENDS = 256;
+
+/**
+ * Refuses a message that is nested too deep to be parsed. Finds the id at the ends of the message, so that the party
+ * that waits for an answer gets an error.
+ */
+function tooDeep(bytes: Uint8Array, { depth }: MessageLimits): ReadMessage {
+  const refusal = refused(INVALID_REQUEST, `the message is nested more than ${depth} deep`);
+  const ends = jsonRpcEnds(bytes.subarray(0, ENDS), bytes.subarray(-ENDS));
+  if (ends === undefined || ends.kind === "notification") return refusal;
+  return { ...refusal, id: ends.id, isAnswer: ends.kind === "answer" };
 }
 
 /** Returns why parsers could read a message differently; `undefined` if they cannot. */
@@ -168,7 +181,7 @@ function isId(id: Json | undefined): id is string | number {
   return typeof id === "string" || Number.isSafeInteger(id);
 }
 
-function refused(code: number, reason: string, value: JsonObject = {}): ReadMessage {
+function refused(code: number, reason: string, value: JsonObject = {}): RefusedMessage {
   const { id, method } = value;
   const isAnswer =
     method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"));

@@ -1,7 +1,8 @@
 // src/protocols/mcp/server: connections to the MCP servers behind the gate, over standard streams or Streamable HTTP. A
 // connection passes messages on as text; the code in gate/ decides which messages are sent and who gets an answer.
 
-import { type Era, errorText } from "../message/message.js";
+import { type Era, errorText, type Message } from "../message/message.js";
+import { stringAt, valueAt } from "../message/values.js";
 
 /**
  * Reasons why a server cannot be used:
@@ -97,7 +98,23 @@ const FAILURES: Readonly<Record<ServerErrorCode, number>> = {
   server_unreadable: -31502,
 };
 
+const CODES: readonly ServerErrorCode[] = [
+  "server_unavailable",
+  "server_ended",
+  "server_timeout",
+  "server_unreadable",
+];
+
 /** Returns the answer to a request whose server has failed. */
 export function serverFailure(id: string | number, { code, message }: ServerEnd): string {
   return errorText(id, FAILURES[code], message, { code });
+}
+
+/** Returns the failure in a response that {@link serverFailure} has written; `undefined` for any other response. */
+export function failureIn({ value }: Message): ServerEnd | undefined {
+  const found = stringAt(value, ["error", "data", "code"]);
+  const message = stringAt(value, ["error", "message"]);
+  const code = CODES.find((one) => one === found);
+  if (code === undefined || message === undefined) return undefined;
+  return valueAt(value, ["error", "code"]) === FAILURES[code] ? { code, message } : undefined;
 }

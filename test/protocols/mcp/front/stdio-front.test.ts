@@ -104,6 +104,8 @@ test("a refused message does not reach the session, and a valid message after re
     `{"method":"tools/call","params":{"x":"${long}"},"jsonrpc":"2.0","id":3}`,
     `{"method":"notifications/x","params":{"x":"${long}"},"jsonrpc":"2.0"}`,
     '{"jsonrpc":"2.0","id":4,"result":{"a":1,"a":2}}',
+    `{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"x":${"[".repeat(65)}${"]".repeat(65)}}}`,
+    `{"method":"tools/call","params":{"x":${"[".repeat(65)}${"]".repeat(65)}},"jsonrpc":"2.0","id":"seven"}`,
     long,
     request(5),
   ];
@@ -115,9 +117,11 @@ test("a refused message does not reach the session, and a valid message after re
     [undefined, -32600],
     [2, -32600],
     [3, -31413],
+    [6, -32600],
+    ["seven", -32600],
   ]);
   expect(session.received.map(({ message }) => message.id)).toEqual([5]);
-  expect(logged).toHaveLength(7);
+  expect(logged).toHaveLength(9);
 });
 
 test("an answer of the host over the size limit becomes an error for the server that has asked", async () => {

@@ -162,3 +162,15 @@ test("an allowed call among refused calls reaches the server", async () => {
   expect(output).toContain('"id":2');
   expect(output).toContain('"id":3');
 });
+
+test("a request fails at once if its answer is nested too deep", async () => {
+  const server = new RawServer();
+  const deep = `${"[".repeat(64)}${"]".repeat(64)}`;
+  const { host } = await openTestGate([server], { anyOperation: true });
+  const asked = host.ask({ id: "p", method: "ping" });
+  const { id } = await server.request("ping");
+  await server.say(`{"jsonrpc":"2.0","id":${id},"result":{"x":${deep}}}`);
+  expect(await asked).toMatchObject({
+    error: { code: -31502, data: { code: "server_unreadable" } },
+  });
+});

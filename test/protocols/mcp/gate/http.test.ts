@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { serveHttp } from "../../../../src/protocols/mcp/front/http-front.js";
+import { openHttpServer } from "../../../../src/protocols/mcp/server/http-server.js";
 import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
-import { openTestGates } from "./support.js";
+import { openTestGate, openTestGates } from "./support.js";
 
 const SERVER = join(import.meta.dirname, "children", "modern-server.mjs");
 const SILENT = { info() {}, warn() {}, error() {} };
@@ -92,4 +95,18 @@ test("a revoked token stops only the client that presents it", async () => {
   const reveal = { name: "reveal", arguments: {} };
   expect(await revoked.callTool(reveal)).toMatchObject({ isError: true });
   expect(await other.callTool(reveal)).toMatchObject({ content: [{ text: "look again" }] });
+});
+
+test("a call whose tool is not known yet fails with server_unavailable if nothing listens at the server's address", async () => {
+  const unused = createServer().listen(0, "127.0.0.1");
+  await once(unused, "listening");
+  const address = unused.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  unused.close();
+  const server = openHttpServer({ name: undefined, url: new URL(`http://127.0.0.1:${port}/mcp`) });
+  const { host } = await openTestGate([server], { anyOperation: true });
+  const unavailable = { error: { code: -31503, data: { code: "server_unavailable" } } };
+  for (const [id, method] of ["tools/call", "tools/list"].entries()) {
+    expect(await host.ask({ id, method, params: { name: "pay" } })).toMatchObject(unavailable);
+  }
 });
