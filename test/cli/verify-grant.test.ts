@@ -134,7 +134,7 @@ describe("verify in a home that lists its grants", () => {
       hint,
     });
     expect(await usage(listed, tokens.read, "--op", "delete")).toEqual({
-      message: '--op: no grant has "delete"; there are "list", "retrieve", "update"',
+      message: '--op: no grant has "delete"; known operations: "list", "retrieve", "update"',
       hint: "proviso verify --help shows how it is used",
     });
     expect(await allowed(listed, tokens.read, "--op", "list", "--grant", "documents:read")).toBe(
@@ -145,11 +145,11 @@ describe("verify in a home that lists its grants", () => {
   test("refuses a --grant that the home does not list", async () => {
     const near = await usage(listed, tokens.read, "--op", "list", "--grant", "documents:reed");
     expect(near["message"]).toBe(
-      'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',
+      'this issuer has no grant "documents:reed"; it has "documents:read", "documents:write"',
     );
     const far = ["--grant", "documents:read", "--grant", "zzz"];
     expect((await usage(listed, tokens.read, "--op", "list", ...far))["message"]).toBe(
-      'this issuer has no grant "zzz"; there are "documents:read", "documents:write"',
+      'this issuer has no grant "zzz"; it has "documents:read", "documents:write"',
     );
   });
 
