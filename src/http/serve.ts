@@ -7,7 +7,7 @@ import { authentication } from "./callers.js";
 import { type FaultWriter, fallback } from "./fault.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "./listen.js";
 import { type RequestLogOptions, requestLog } from "./log.js";
-import { refusePipelined } from "./pipelining.js";
+import { oneAfterAnother } from "./pipelining.js";
 import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
@@ -96,7 +96,7 @@ export async function serve<Protocols extends Mounted>(
   setMaxListeners(0, draining.signal);
   const isDraining = (): boolean => draining.signal.aborted;
   try {
-    app.use(refusePipelined());
+    app.use(oneAfterAnother());
     app.get("/healthz", alive);
     app.get("/readyz", readiness(isDraining, options.health));
     const mounted = mount({ app, url, isDraining, draining: draining.signal });
