@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { absolutePath, type Context } from "../context.js";
-import { usageError } from "../exit.js";
+import { type CliError, usageError } from "../exit.js";
 import { databaseAt, type HomeChoice } from "../home.js";
 import { printable } from "../output.js";
 import { invalidConfig, problemAt, type ReadConfig, readConfig } from "../serve/config.js";
@@ -8,7 +8,8 @@ import { type Address, addressIn } from "../serve/settings.js";
 import type { GateConfig } from "./gate-config.js";
 import { assertServerName } from "./gate-names.js";
 import { GATE_GRANT } from "./new-token.js";
-import { type ServerSource, serversFrom } from "./server-sources.js";
+import { readGateUrl, type ServerSource, serversFrom } from "./server-sources.js";
+import { type WebAccess, webAccess } from "./web-access.js";
 
 /** The options of `proviso mcp gate`. */
 export interface GateOptions extends HomeChoice {
@@ -40,7 +41,7 @@ export interface ForeignIssuer {
 }
 
 /** The settings of a gate. A flag takes precedence over the configuration file. */
-export interface GateSettings {
+export interface GateSettings extends WebAccess {
   readonly servers: readonly ServerSource[];
   readonly home: HomeChoice;
   /** The issuer on another machine; `undefined` if the gate has a home. */
@@ -51,8 +52,6 @@ export interface GateSettings {
   readonly tokens: readonly string[];
   /** The address for Streamable HTTP; `undefined` for standard streams. */
   readonly listen: Address | undefined;
-  readonly allowedOrigins: readonly string[];
-  readonly allowedHosts: readonly string[];
   readonly log: "info" | "warn" | "silent";
   readonly resolvePaths: boolean;
   /** Allows plain HTTP to other machines. */
@@ -73,21 +72,29 @@ export async function gateSettings(
   words: readonly string[],
 ): Promise<GateSettings> {
   assertOneWay(options, words);
-  const read =
-    options.config === undefined ? undefined : await readConfig(context, "gate", options.config);
+  // Messages name the file by its absolute path, because its user may not know in which folder a host starts the gate.
+  const file = options.config === undefined ? undefined : absolutePath(context, options.config);
+  const read = file === undefined ? undefined : await readConfig(context, "gate", file);
   const config: Partial<GateConfig> = read?.config ?? {};
   const insecure = options.insecure ?? config.insecure ?? false;
+  const listen = listenFrom(options.listen ?? config.listen);
+  const tokens = tokensFrom(context, options, read);
+  if (listen !== undefined && tokens.length > 0) throw sharedToken(options, read);
+  const keys = foreignIssuer(context, options, read);
+  if (keys !== undefined) {
+    const isConfigured = read !== undefined && options.feed === undefined;
+    assertFeed(keys.feed, isConfigured ? `${read.file}: keys.feed` : "--feed", insecure);
+  }
   const settings: GateSettings = {
     servers: serversFrom(context, { ...options, insecure }, words, read),
     insecure,
     home: homeChoice(context, options, read),
-    keys: foreignIssuer(context, options, read),
+    keys,
     grant: options.grant ?? config.grant ?? GATE_GRANT,
     audience: options.audience ?? config.audience,
-    tokens: tokensFrom(context, options, read),
-    listen: listenFrom(options.listen ?? config.listen),
-    allowedOrigins: options.allowOrigin ?? config.allowedOrigins ?? [],
-    allowedHosts: options.allowHost ?? config.allowedHosts ?? [],
+    tokens,
+    listen,
+    ...webAccess(options, read, listen),
     log: config.log ?? "info",
     resolvePaths: options.resolvePaths ?? config.resolvePaths ?? false,
     recordValues: options.record ?? config.ledger?.values ?? [],
@@ -108,12 +115,19 @@ function assertOneWay({ upstream, config, name }: GateOptions, [command]: readon
   throw usageError(message, "give -- COMMAND ARGS..., or --upstream URL, or --config FILE");
 }
 
-function refuseContradictions({ keys, audience, tokens, listen, ...others }: GateSettings): void {
-  if (listen !== undefined && tokens.length > 0) {
-    throw usageError(
-      "a gate that listens must have no token of its own: all who reach it would have it",
-      "leave out --token and PROVISO_TOKEN; callers send theirs in the header Proviso-Capability",
-    );
+function sharedToken({ token }: GateOptions, read: ReadConfig<GateConfig> | undefined): CliError {
+  const configured = read?.config.token === undefined ? "PROVISO_TOKEN" : `"token" in ${read.file}`;
+  const source = token === undefined ? configured : "--token";
+  return usageError(
+    "a gate that listens must have no token of its own: all who reach it would have it",
+    `leave out ${source}; callers send theirs in the header Proviso-Capability`,
+  );
+}
+
+function refuseContradictions({ keys, audience, insecure, ...others }: GateSettings): void {
+  const hasAddresses = others.servers.some(({ kind }) => kind === "address");
+  if (insecure && !hasAddresses && keys === undefined) {
+    throw usageError("--insecure is for servers over HTTP and for --feed", "leave it out");
   }
   if (keys !== undefined && audience !== undefined) {
     throw usageError(
@@ -164,6 +178,17 @@ function configuredIssuer(read: ReadConfig<GateConfig> | undefined): ForeignIssu
   const { file, issuer, feed, state } = keys;
   const { folder } = read;
   return { file: resolve(folder, file), name: issuer, feed, state: resolve(folder, state) };
+}
+
+/** @throws CliError if the gate cannot read the revocation list at an address. */
+function assertFeed(feed: string, place: string, insecure: boolean): void {
+  readGateUrl(
+    feed,
+    place,
+    insecure,
+    "requests for the revocation list",
+    "https://agent.example/revocations",
+  );
 }
 
 function tokensFrom(

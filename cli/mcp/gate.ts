@@ -42,7 +42,7 @@ export function defineGate(mcp: Command, context: Context): void {
     )
     .option(
       "--allow-origin <url>",
-      "with --listen: web pages that may call; repeat for more",
+      "with --listen: origin of web pages that may call, such as https://app.example; repeat for more",
       collect,
     )
     .option(

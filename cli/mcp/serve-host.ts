@@ -11,6 +11,7 @@ import { newLog } from "../serve/log.js";
 import type { Address } from "../serve/settings.js";
 import type { GateSettings } from "./gate-settings.js";
 import type { Gate } from "./open-gate.js";
+import { warnOfPlainHttp } from "./web-access.js";
 
 /** Maximum time for telling the host that the servers have ended, in milliseconds. */
 const LAST_WORDS = 500;
@@ -52,6 +53,7 @@ export async function serveHosts(
 ): Promise<void> {
   const open = (stateless: boolean): ReturnType<Gate["openSession"]> => gate.openSession(stateless);
   const log = newLog(context, level);
+  warnOfPlainHttp(context, address);
   const { opening, callerOf } = gate;
   const front = await serveHttp({ address, open, opening, callerOf, log, ...allowed }).catch(
     (error: unknown) => {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { readUrl } from "../../src/client/address.js";
-import { absolutePath, type Context } from "../context.js";
+import { ClientError } from "../../src/client/client-error.js";
+import type { Context } from "../context.js";
+import { CliError, EXIT } from "../exit.js";
 import type { ReadConfig } from "../serve/config.js";
 import { secretAt } from "../serve/secret.js";
 import type { GateConfig, ServerConfig } from "./gate-config.js";
@@ -53,7 +55,7 @@ export function serversFrom(
     );
   }
   if (upstream !== undefined) {
-    const url = readUrl(upstream, "--upstream", { insecure });
+    const url = serverUrl(upstream, "--upstream", insecure);
     const named = title ?? titleOfAddress(url);
     return [{ name: undefined, title: named, kind: "address", url, headers: {} }];
   }
@@ -61,6 +63,37 @@ export function serversFrom(
   const { cwd } = context;
   const named = title ?? titleOfProgram(command, args, cwd);
   return [{ name: undefined, title: named, kind: "program", command, args, cwd, env: {} }];
+}
+
+function serverUrl(text: string, place: string, insecure: boolean): URL {
+  return readGateUrl(text, place, insecure, "calls", "https://server.example/mcp");
+}
+
+/**
+ * Reads the URL of a server or of a revocation list.
+ *
+ * @param place - The option, or the file and the field; the beginning of messages.
+ * @param cargo - The data that would travel unencrypted over plain HTTP.
+ * @param example - A correct URL.
+ * @throws CliError if the URL is malformed, or is plain HTTP to another machine without `insecure`.
+ */
+export function readGateUrl(
+  text: string,
+  place: string,
+  insecure: boolean,
+  cargo: string,
+  example: string,
+): URL {
+  try {
+    return readUrl(text, place, { insecure, cargo });
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const isPlain = error.code === "address_insecure";
+    const hint = isPlain
+      ? "use https://; or --insecure, on a network without eavesdroppers"
+      : `write it like ${example}`;
+    throw new CliError({ code: error.code, message: error.message, exitCode: EXIT.usage, hint });
+  }
 }
 
 /**
@@ -89,13 +122,13 @@ function namedServer(
   read: ReadConfig<GateConfig> & { readonly insecure: boolean },
 ): ServerSource {
   const { file, folder, insecure } = read;
-  const title = `${name} in ${absolutePath(context, file)}`;
+  const title = `${name} in ${file}`;
   if (url !== undefined) {
     const values = Object.entries(headers).map(([header, value]) => {
       const place = `servers.${name}.headers.${header}`;
       return [header, typeof value === "string" ? value : secretAt(context, read, place, value)];
     });
-    const address = readUrl(url, `${file}: servers.${name}.url`, { insecure });
+    const address = serverUrl(url, `${file}: servers.${name}.url`, insecure);
     return { name, title, kind: "address", url: address, headers: Object.fromEntries(values) };
   }
   const place = cwd === undefined ? context.cwd : resolve(folder, cwd);

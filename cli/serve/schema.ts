@@ -93,8 +93,10 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
   // The keyword around the alternatives reports one problem for all of them.
   if (["if", "propertyNames"].includes(error.keyword) || error.schemaPath.includes("/oneOf/"))
     return undefined;
+  const { propertyName } = error;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
-  const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");
+  const named = propertyName === undefined ? member : memberPath(propertyName.slice(0, 64));
+  const path = `${pathOf(error.instancePath)}${named}`.replace(/^\./, "");
   return { path, message: `${path === "" ? "the whole" : path}: ${what}` };
 }
 

@@ -23,7 +23,7 @@ export function secretAt(
     invalidConfig(file, [problemAt(`${path}.${member}`, what)]);
   if ("env" in place) {
     const secret = env[place.env] ?? "";
-    if (secret === "") throw secretError("env", "names a variable that is not set");
+    if (secret === "") throw secretError("env", `names ${unsetVariable(place.env)}`);
     return secret;
   }
   let text: string;
@@ -35,4 +35,10 @@ export function secretAt(
   const secret = text.trim();
   if (secret === "" || secret.length > MAX_SECRET) throw secretError("file", "holds no secret");
   return secret;
+}
+
+/** Describes an unset variable. Leaves out a name that could be a secret, written in the wrong place. */
+function unsetVariable(name: string): string {
+  const isName = /^[A-Z][A-Z0-9_]{0,63}$/.test(name);
+  return isName ? `the variable ${name}, which is not set` : "a variable that is not set";
 }

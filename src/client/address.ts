@@ -14,6 +14,8 @@ export interface AgentAddress {
 export interface AddressOptions {
   /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean;
+  /** The data that would travel unencrypted over plain HTTP, for messages; `tokens` unless given. */
+  readonly cargo?: string;
 }
 
 const WELL_KNOWN = ".well-known/agent-card.json";
@@ -51,12 +53,16 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
 }
 
 /**
- * Reads a URL to which tokens are sent.
+ * Reads a URL to which tokens or other data are sent.
  *
  * @param what - The beginning of messages.
  * @throws ClientError as {@link readAddress} does.
  */
-export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
+export function readUrl(
+  text: string,
+  what: string,
+  { insecure = false, cargo = "tokens" }: AddressOptions,
+): URL {
   const badAddress = (problem: string): ClientError =>
     new ClientError("address_invalid", `${what} ${problem}`);
   // "agent.example:8080" would be parsed as a URL with the scheme "agent.example".
@@ -67,7 +73,7 @@ export function readUrl(text: string, what: string, { insecure = false }: Addres
     throw badAddress("holds a user's name or password, before the @");
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || insecure) return url;
-  const message = `${what} is plain http: tokens would travel to ${url.host} in clear`;
+  const message = `${what} is plain http: ${cargo} would travel to ${url.host} in clear`;
   throw new ClientError("address_insecure", message, url.origin);
 }
 

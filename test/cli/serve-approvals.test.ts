@@ -95,7 +95,7 @@ describe("serve refuses a configuration of the console", () => {
     [
       "with a client secret from an unset variable",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: { env: "NONE" } } } },
-      "approvals.login.clientSecret.env: names a variable that is not set",
+      "approvals.login.clientSecret.env: names the variable NONE, which is not set",
     ],
     [
       "that requires proof of presence without values for it",

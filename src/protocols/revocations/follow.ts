@@ -80,7 +80,8 @@ export function followRevocations(options: FollowRevocationsOptions): Revocation
   if (!Number.isFinite(interval) || interval <= 0 || interval > maxAge / 3) {
     throw new TypeError(`interval must be seconds, and ${maxAge / 3} (a third of maxAge) at most`);
   }
-  const url = readUrl(options.url, "url", { insecure });
+  const cargo = "requests for the revocation list";
+  const url = readUrl(options.url, "url", { insecure, cargo });
   const present = keys instanceof Keyring ? () => keys : keys;
   if (present().service === undefined) {
     throw new TypeError("keys must be a service's own: what Keyring.serviceKeys gives");

@@ -82,21 +82,30 @@ test("a gate with several servers keeps their tools, operations, environments an
 
 test.each([
   [{ servers: {} }, "servers: must have at least one property"],
-  [{ servers: { "a/b": { command: "x" } } }, "servers: a name must have letters, digits"],
+  [{ servers: { "a/b": { command: "x" } } }, 'servers["a/b"]: a name must have letters, digits'],
   [{ servers: { a: {} } }, 'servers.a: must have "command" or "url"'],
   [{ servers: { a: { command: "x", url: "http://127.0.0.1/mcp" } } }, "only one of them"],
   [{ servers: { a: { url: "ftp://x/mcp" } } }, "does not begin with https://"],
   [{ servers: { a: { url: "http://other.example/mcp" } } }, "plain http"],
   [
     { servers: { a: { url: "http://127.0.0.1/mcp", headers: { A: { env: "NONE" } } } } },
-    "servers.a.headers.A.env",
+    "servers.a.headers.A.env: names the variable NONE, which is not set",
   ],
+  [
+    { servers: { a: { command: "x" } }, allowedOrigins: ["https://a.example"] },
+    "allowedOrigins: is only for a gate that listens",
+  ],
+  [
+    { servers: { a: { command: "x" } }, listen: "127.0.0.1:0", allowedHosts: ["http://a.example"] },
+    'allowedHosts: "http://a.example" is not a host name; write a.example',
+  ],
+  [{ servers: { a: { command: "x" } }, insecure: true }, "--insecure is for servers over HTTP"],
   [{ servers: { a: { command: "x" } }, tokn: "t" }, "tokn: unknown property"],
   [{ servers: { a: { cmd: "x" } } }, 'servers.a.cmd: unknown property; did you mean "command"?'],
   [{ servers: { a: { command: "x" } }, listen: "8080" }, "this is not HOST:PORT"],
   [
     { servers: { a: { command: "x" } }, listen: "127.0.0.1:0", token: "t" },
-    "must have no token of its own",
+    "gate.json; callers send theirs in the header Proviso-Capability",
   ],
   [
     { servers: { a: { url: "http://127.0.0.1/mcp" } }, resolvePaths: true },
@@ -109,6 +118,37 @@ test.each([
   expect([2, 6]).toContain(status);
   expect(stderr).toContain(message);
 });
+
+test("mcp gate names a configuration that it cannot read by its absolute path", async () => {
+  const { stderr } = await bench.run(["mcp", "gate", "--config", "none.json"]);
+  expect(stderr).toContain(`${bench.path("none.json")}: there is no such file`);
+  config({ servers: {} });
+  const bad = await bench.run(["mcp", "gate", "--config", "gate.json"]);
+  expect(bad.stderr).toContain(`${bench.path("gate.json")}: one thing is wrong`);
+});
+
+test.each([
+  [
+    ["--upstream", "ftp://x"],
+    "--upstream does not begin with https://",
+    "https://server.example/mcp",
+  ],
+  [["--upstream", "http://a.example/mcp"], "--upstream is plain http: calls would", "--insecure"],
+  [["--feed", "http://a.example/r"], "--feed is plain http: requests for", "--insecure"],
+  [["--feed", "a.example/r"], "--feed does not begin with", "https://agent.example/revocations"],
+])(
+  "mcp gate refuses %j, names the option, and says what to write",
+  async (words, message, hint) => {
+    const keys = ["--keys", "k", "--issuer", "i", "--state", "s"];
+    const isFeed = words[0] === "--feed";
+    const all = isFeed ? [...keys, ...words, "--", "server"] : words;
+    const { status, stderr } = await bench.run(["mcp", "gate", ...all]);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain("--access-token");
+  },
+);
 
 test("a gate with --keys checks tokens with the keys and the revocation list of another issuer, and keeps ledger and pins in --state", async () => {
   await bench.init();

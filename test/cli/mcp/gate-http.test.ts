@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { renameSync } from "node:fs";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { MAIN } from "../../support/built.js";
+import { chromiumInstalled, startChromium } from "../../support/chromium.js";
 import { Bench } from "../run.js";
 import { RunningProgram } from "../running.js";
 import { fickleServer } from "./gating.js";
@@ -212,9 +213,134 @@ test("mcp gate --listen refuses to start with a token from --token or from PROVI
   const message = "a gate that listens must have no token of its own";
   const byFlag = await bench.run([...words.slice(0, 2), "--token", "@sender", ...words.slice(2)]);
   expect(byFlag).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  expect(byFlag.stderr).toContain("leave out --token;");
   const env = { PROVISO_TOKEN: "@sender" };
   const byVariable = await bench.run(words, { env });
   expect(byVariable).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  expect(byVariable.stderr).toContain("leave out PROVISO_TOKEN;");
+});
+
+/** Sends a request with an `Origin` that `fetch` would not send, and returns its answer. */
+async function from(origin: string, url: URL, method: string, more: Record<string, string> = {}) {
+  const accept = { Accept: "application/json, text/event-stream" };
+  const headers = { Origin: origin, "Content-Type": "application/json", ...accept, ...more };
+  const sent = request(url, { method, headers });
+  sent.end(method === "POST" ? JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }) : "");
+  const [answer] = await once(sent, "response");
+  let text = "";
+  for await (const chunk of answer) text += chunk;
+  return { status: answer.statusCode, headers: answer.headers, text };
+}
+
+test("a gate over HTTP answers preflight requests of allowed pages, and lets only these pages read answers", async () => {
+  const origins = [
+    "--allow-origin",
+    "HTTPS://App.example/",
+    "--allow-origin",
+    "https://b.example:443",
+  ];
+  const { url, gate } = await listening(...origins);
+  const asked = "proviso-capability, mcp-param-region";
+  const preflight = {
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": asked,
+  };
+  for (const origin of ["https://app.example", "https://b.example", "http://localhost:5173"]) {
+    const allowed = await from(origin, url, "OPTIONS", preflight);
+    expect(allowed).toMatchObject({
+      status: 204,
+      headers: {
+        "access-control-allow-origin": origin,
+        "access-control-allow-headers": asked,
+        "access-control-allow-methods": "GET, POST, DELETE",
+      },
+    });
+    const { headers } = await from(origin, url, "POST");
+    expect(headers["access-control-allow-origin"]).toBe(origin);
+    expect(headers["access-control-expose-headers"]).toContain("Mcp-Session-Id");
+    expect(headers["vary"]).toContain("Origin");
+  }
+  for (const method of ["OPTIONS", "POST"]) {
+    const refused = await from("https://evil.example", url, method, preflight);
+    expect(refused.status).toBe(403);
+    expect(refused.headers).not.toHaveProperty("access-control-allow-origin");
+    expect(refused.text).toContain("--allow-origin allows it");
+  }
+  expect(await from("https://app.example", url, "OPTIONS")).toMatchObject({ status: 405 });
+  await gate.says(/"forbidden"/, "stderr");
+  expect(gate.stderr).toContain("https://evil.example");
+});
+
+test.runIf(chromiumInstalled())(
+  "a page in a browser opens a session with a gate, uses it and ends it",
+  async () => {
+    const { url } = await listening();
+    const site = createServer((_req, res) => res.setHeader("Content-Type", "text/html").end("<p>"));
+    await once(site.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void site.close());
+    const browser = await startChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const address = site.address();
+    await page.goto(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`);
+    const token = bench.read("sender").trim();
+    const found = await page.evaluate(
+      async ([gate = "", capability = ""]) => {
+        const headers: Record<string, string> = {
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+          "Proviso-Capability": capability,
+        };
+        const post = (method: string, params: object) =>
+          fetch(gate, {
+            method: "POST",
+            headers,
+            body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+          });
+        const clientInfo = { name: "page", version: "1" };
+        const protocolVersion = "2025-11-25";
+        const opened = await post("initialize", { protocolVersion, capabilities: {}, clientInfo });
+        headers["Mcp-Session-Id"] = opened.headers.get("Mcp-Session-Id") ?? "";
+        headers["MCP-Protocol-Version"] = protocolVersion;
+        const listed = await (await post("tools/list", {})).text();
+        const ended = await fetch(gate, { method: "DELETE", headers });
+        return { listed, ended: ended.status };
+      },
+      [url.href, token],
+    );
+    expect(found.listed).toContain('"name":"send"');
+    expect(found.ended).toBe(204);
+  },
+);
+
+test.each([
+  [["--allow-origin", "notaurl"], '--allow-origin "notaurl" is not the origin of a web page'],
+  [["--allow-origin", "https://a.example/app"], "leave out the path: https://a.example"],
+  [["--allow-origin", "*"], "write scheme, host and port"],
+  [["--allow-host", "https://a.example/mcp"], "write a.example"],
+])("mcp gate refuses %j: %s", async (words, message) => {
+  const all = ["mcp", "gate", "--listen", "127.0.0.1:0", ...words, "--", "server"];
+  const { status, stderr } = await bench.run(all);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});
+
+test.each([
+  [["--allow-origin", "https://a.example"], "--allow-origin is only for a gate that listens"],
+  [["--allow-host", "a.example"], "--allow-host is only for a gate that listens"],
+  [["--insecure"], "--insecure is for servers over HTTP and for --feed"],
+])("mcp gate refuses %j without the option that it belongs to", async (words, message) => {
+  const { status, stderr } = await bench.run(["mcp", "gate", ...words, "--", "server"]);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+});
+
+test("a gate that other machines can reach warns that tokens travel in clear", async () => {
+  const warning = "plain http, and other machines can reach it: tokens travel in clear";
+  // No machine has this address, so the gate then fails (RFC 5737).
+  const words = ["mcp", "gate", "--listen", "192.0.2.1:8808", "--", "server"];
+  const { status, stderr } = await bench.run(words);
+  expect(stderr).toContain(`WARNING: 192.0.2.1:8808 is ${warning}`);
+  expect(status).toBe(6);
+  expect((await listening()).gate.stderr).not.toContain("in clear");
 });
 
 test("a gate over HTTP answers a foreign Origin or Host with 403, unless --allow-origin or --allow-host names it", async () => {
@@ -222,7 +348,7 @@ test("a gate over HTTP answers a foreign Origin or Host with 403, unless --allow
     "--allow-origin",
     "https://app.example",
     "--allow-host",
-    "gate.example",
+    "Gate.example",
   );
   const status = (headers: Record<string, string>): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

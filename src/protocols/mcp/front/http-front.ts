@@ -124,8 +124,10 @@ class HttpMount implements Mounted {
     this.#admission = new Admission(callerOf, options.unfinished);
     this.#onFailure = onFailure;
     const { host = "127.0.0.1" } = address;
-    const forbid = (res: Response, reason: string): void =>
+    const forbid = (res: Response, reason: string): void => {
+      log.warn({ reason }, "forbidden");
       refuse(res, 403, INVALID_REQUEST, reason);
+    };
     draining.addEventListener("abort", () => this.#endStreams(), { once: true });
     app.use(PATH, [
       requestLog({ binding: "mcp", denialHeader: DENIAL_HEADER, log, metrics: undefined }),
