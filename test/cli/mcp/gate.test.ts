@@ -242,9 +242,15 @@ describe("the pins of tool definitions", () => {
       ],
     });
 
+    let changed = 0;
+    second.client.setNotificationHandler("notifications/tools/list_changed", () => {
+      changed++;
+    });
     const accepted = await bench.output("mcp", "pins", "accept", "send");
     expect(accepted).toMatch(/^accepted send of .*\n {2}annotations is new/);
     expect(await second.call("send")).not.toMatch(/^refused/);
+    await expect.poll(() => changed, { timeout: 5000 }).toBe(1);
+    expect(await second.tools()).toEqual(["send"]);
     expect(await bench.output("mcp", "pins", "accept", "--all")).toBe("Nothing has changed.");
   });
 

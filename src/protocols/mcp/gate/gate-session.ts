@@ -31,6 +31,9 @@ const HALF_A_MINUTE = 30_000;
  */
 const MOST_TEXT = 64 * 1024 * 1024;
 
+/** Lists whose entries depend on the tokens. */
+const LISTS = ["tools", "resources", "prompts"];
+
 export interface GateSessionOptions {
   /** One server without a name, or any number with names. */
   readonly servers: readonly ServerConnection[];
@@ -100,7 +103,7 @@ class Session implements HostSession {
     this.#parts = {
       authority,
       servers: behind,
-      catalog: new ToolCatalog(pins),
+      catalog: new ToolCatalog(pins, () => this.#listsChanged(["tools"])),
       rounds: new InputRounds(),
       tasks: new Tasks(),
       watchers: new ResourceWatchers(authority, behind),
@@ -111,11 +114,7 @@ class Session implements HostSession {
     this.#subscriptions = new Subscriptions(authority);
     this.#hostRequests = new HostRequests(this.#parts, this.#subscriptions, stateless);
     this.#serverRequests = new ServerRequests(this.#parts, () => this.#hostRequests.ofSession);
-    this.#stopListening = authority.onChange(() => {
-      this.#authorityChanged().catch((error) =>
-        log(`the host could not be told: ${messageOf(error)}`),
-      );
-    });
+    this.#stopListening = authority.onChange(() => this.#listsChanged(LISTS));
   }
 
   async receive(given: Message, exchange: Exchange): Promise<void> {
@@ -143,6 +142,7 @@ class Session implements HostSession {
 
   async close(): Promise<void> {
     this.#stopListening();
+    this.#parts.catalog.close();
     await Promise.all(this.#parts.servers.links.map((link) => link.close()));
   }
 
@@ -208,15 +208,21 @@ class Session implements HostSession {
     }
   }
 
-  /** Tells the host that every list may have changed, because the tokens may now allow other entries. */
-  async #authorityChanged(): Promise<void> {
-    await this.#subscriptions.authorityChanged();
-    for (const list of ["tools", "resources", "prompts"]) {
+  /** Notifies the host that the gate may now show other entries of these lists. */
+  #listsChanged(lists: readonly string[]): void {
+    this.#notify(lists).catch((error) =>
+      this.#parts.log(`the host could not be told: ${messageOf(error)}`),
+    );
+  }
+
+  async #notify(lists: readonly string[]): Promise<void> {
+    const methodOf = (list: string): string => `notifications/${list}/list_changed`;
+    await this.#subscriptions.listsChanged(lists.map(methodOf));
+    for (const list of lists) {
       const isListed = this.#parts.servers.links.some(
         (link) => link.hasSession && objectAt(link.capabilities, [list]) !== undefined,
       );
-      const method = `notifications/${list}/list_changed`;
-      if (isListed) await this.toHost(JSON.stringify({ jsonrpc: "2.0", method }));
+      if (isListed) await this.toHost(JSON.stringify({ jsonrpc: "2.0", method: methodOf(list) }));
     }
   }
 }

@@ -51,13 +51,17 @@ export class Subscriptions {
   /**
    * Ends subscriptions that the tokens no longer allow. Notifies the remaining subscriptions that lists may have
    * changed.
+   *
+   * @param methods - The notifications of these changes, such as `notifications/tools/list_changed`.
    */
-  async authorityChanged(): Promise<void> {
+  async listsChanged(methods: readonly string[]): Promise<void> {
     for (const subscription of [...this.#open]) {
       if (!(await this.keeps(subscription))) continue;
       const { request, lists, isAcknowledged } = subscription;
       if (!isAcknowledged) continue;
-      for (const [, method] of lists) await request.exchange.send(notification(method, request.id));
+      for (const [, method] of lists) {
+        if (methods.includes(method)) await request.exchange.send(notification(method, request.id));
+      }
     }
   }
 

@@ -13,14 +13,30 @@ export interface KnownTool {
   readonly isChanged: boolean;
 }
 
+/** Milliseconds between two readings of the pins of changed tools. */
+const INTERVAL = 1000;
+
 /** The definitions of the servers' tools, each compared with its pin when the gate reads it. */
 export class ToolCatalog {
   readonly #pins: ToolPins;
   /** Tools by name, for each server whose whole list has been read and has not been reported as changed. */
   readonly #known = new Map<ServerLink, Promise<Map<string, KnownTool>>>();
 
-  constructor(pins: ToolPins) {
+  /** The definitions, by name, that differed from their pins when the gate last read them. */
+  readonly #changed = new Map<ServerLink, Map<string, ToolDefinition>>();
+  readonly #onAccepted: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onAccepted - Called when a user has accepted a changed definition, so that its tool is no longer hidden. */
+  constructor(pins: ToolPins, onAccepted: () => void) {
     this.#pins = pins;
+    this.#onAccepted = onAccepted;
+  }
+
+  /** Stops reading the pins. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#changed.clear();
   }
 
   /**
@@ -31,10 +47,12 @@ export class ToolCatalog {
   async read(link: ServerLink, response: Message): Promise<readonly KnownTool[]> {
     const definitions = definitionsIn(response);
     const changed = await this.#pins.check(link.name, definitions);
-    return definitions.map((definition) => ({
+    const tools = definitions.map((definition) => ({
       definition,
       isChanged: changed.has(definition.name),
     }));
+    this.#watch(link, tools);
+    return tools;
   }
 
   /** Remembers the tools of a list that has one page. */
@@ -65,6 +83,45 @@ export class ToolCatalog {
     const again = { definition: tool.definition, isChanged: changed.has(name) };
     tools.set(name, again);
     return again;
+  }
+
+  /** Remembers which tools have changed. While there are any, reads their pins once a second. */
+  #watch(link: ServerLink, tools: readonly KnownTool[]): void {
+    const changed = this.#changed.get(link) ?? new Map<string, ToolDefinition>();
+    for (const { definition, isChanged } of tools) {
+      if (isChanged) changed.set(definition.name, definition);
+      else changed.delete(definition.name);
+    }
+    if (changed.size === 0) this.#changed.delete(link);
+    else this.#changed.set(link, changed);
+    if (this.#changed.size > 0 && this.#timer === undefined) this.#readLater();
+  }
+
+  #readLater(): void {
+    this.#timer = setTimeout(async () => {
+      // If the pins cannot be read now, they may be readable a second later.
+      if (await this.#forgetAccepted().catch(() => false)) this.#onAccepted();
+      this.#timer = undefined;
+      if (this.#changed.size > 0) this.#readLater();
+    }, INTERVAL).unref();
+  }
+
+  /** @returns `true` if a user has accepted at least one changed definition. */
+  async #forgetAccepted(): Promise<boolean> {
+    let isAny = false;
+    for (const [link, changed] of this.#changed) {
+      const definitions = [...changed.values()];
+      const accepted = await this.#pins.pinned(link.name, definitions);
+      for (const definition of definitions) {
+        const { name } = definition;
+        // The server may have changed the definition again in the meantime.
+        if (!accepted.has(name) || changed.get(name) !== definition) continue;
+        changed.delete(name);
+        isAny = true;
+      }
+      if (changed.size === 0) this.#changed.delete(link);
+    }
+    return isAny;
   }
 
   /** Reads a server's list, and remembers it. */

@@ -25,6 +25,15 @@ export interface ToolPins {
    * @returns The names of tools whose definition has changed.
    */
   check(server: string | undefined, tools: readonly ToolDefinition[]): Promise<ReadonlySet<string>>;
+  /**
+   * Compares definitions with the pinned definitions, and pins nothing.
+   *
+   * @returns The names of tools whose pinned definition is the given one.
+   */
+  pinned(
+    server: string | undefined,
+    tools: readonly ToolDefinition[],
+  ): Promise<ReadonlySet<string>>;
 }
 
 /** A pinned definition. */
@@ -78,13 +87,8 @@ export class PinStore implements ToolPins {
     server: string | undefined,
     tools: readonly ToolDefinition[],
   ): Promise<ReadonlySet<string>> {
-    const { titleOf = (name) => name ?? "" } = this.#options;
-    const title = titleOf(server);
-    const seen = tools.map((tool) => ({
-      id: idOf(title, tool.name),
-      name: tool.name,
-      text: textOfDefinition(tool),
-    }));
+    const title = this.#titleOf(server);
+    const seen = seenIn(title, tools);
     const rows = await this.#database.read((db) => rowsOf(db, seen));
     const isKnown = seen.every(({ id, text }) => {
       const row = rows.get(id);
@@ -93,6 +97,16 @@ export class PinStore implements ToolPins {
     const pinned = isKnown ? rows : await this.#database.write((db) => this.#note(db, title, seen));
     const changed = seen.filter(({ id, text }) => pinned.get(id)?.definition !== text);
     return new Set(changed.map(({ name }) => name));
+  }
+
+  async pinned(
+    server: string | undefined,
+    tools: readonly ToolDefinition[],
+  ): Promise<ReadonlySet<string>> {
+    const seen = seenIn(this.#titleOf(server), tools);
+    const rows = await this.#database.read((db) => rowsOf(db, seen));
+    const same = seen.filter(({ id, text }) => rows.get(id)?.definition === text);
+    return new Set(same.map(({ name }) => name));
   }
 
   /** Returns all pins, sorted by server and tool. */
@@ -184,6 +198,11 @@ export class PinStore implements ToolPins {
       .execute();
   }
 
+  #titleOf(server: string | undefined): string {
+    const { titleOf = (name) => name ?? "" } = this.#options;
+    return titleOf(server);
+  }
+
   #now(): number {
     return (this.#options.clock ?? Date.now)();
   }
@@ -196,6 +215,14 @@ interface Seen {
   readonly name: string;
   /** The definition as JSON. */
   readonly text: string;
+}
+
+function seenIn(title: string, tools: readonly ToolDefinition[]): readonly Seen[] {
+  return tools.map((tool) => ({
+    id: idOf(title, tool.name),
+    name: tool.name,
+    text: textOfDefinition(tool),
+  }));
 }
 
 /** Pins by their ids. */

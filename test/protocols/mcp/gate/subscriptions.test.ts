@@ -238,3 +238,26 @@ test.each(["resourceSubscriptions", "taskIds"])(
     expect(server.received).toEqual([]);
   },
 );
+
+test("a subscription to the list of tools hears once that the user has accepted a changed definition", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read")] };
+  const { host, pins } = await openTestGate([server], { operations: ["read"] });
+  const list = async (id: number): Promise<Json | undefined> => {
+    const answer = await host.ask({ id, method: "tools/list", params: { _meta: NEW_META } }, NEW);
+    return answer["result"];
+  };
+  await list(1);
+  await host.send(listen("mine", { toolsListChanged: true, promptsListChanged: true }), NEW);
+  const { id = null } = await server.request("subscriptions/listen");
+  await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+  server.answers["tools/list"] = { tools: [tool("read", "webhook")] };
+  expect(await list(2)).toMatchObject({ tools: [] });
+  for (const pin of await pins.list()) await pins.accept(pin);
+  const changed = "notifications/tools/list_changed";
+  expect(await host.heard(changed)).toEqual(heard(changed, "mine"));
+  expect(await list(3)).toMatchObject({ tools: [{ name: "read" }] });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const methods = host.messages.map(({ method }) => method);
+  expect(methods.filter((method) => String(method).endsWith("list_changed"))).toEqual([changed]);
+});
