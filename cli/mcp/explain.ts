@@ -212,7 +212,7 @@ function leftBy({ authority, refusal }: Held): (operation: string) => Left {
   const { operations, resourceHandles } = authority;
   const over = authoritiesOver(authority);
   return (operation) => {
-    if (refusal !== undefined) return { allowed: false, reason: "every call is refused" };
+    if (refusal !== undefined) return { allowed: false, reason: "the token allows no call" };
     return operations?.includes(operation) === false
       ? { allowed: false, reason: "the token does not have this operation" }
       : { allowed: true, authority: over(operation), resourceHandles };

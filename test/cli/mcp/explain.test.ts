@@ -97,7 +97,7 @@ describe("proviso mcp explain with a real server", () => {
       const { stdout } = await explain("--token", narrowed, "--", ...FILES);
       expect(stdout).toContain(line);
       expect(stdout).toContain(": 0 of 14 tools are shown");
-      expect(stdout).toMatch(/^read_text_file +hidden: every call is refused$/m);
+      expect(stdout).toMatch(/^read_text_file +hidden: the token allows no call$/m);
     }
   });
 

@@ -92,6 +92,10 @@ test.each([
     "servers.a.headers.A.env: names the variable NONE, which is not set",
   ],
   [
+    { servers: { a: { url: "http://127.0.0.1/mcp", headers: { A: { env: "sk-secret" } } } } },
+    "servers.a.headers.A.env: names a variable that is not set",
+  ],
+  [
     { servers: { a: { command: "x" } }, allowedOrigins: ["https://a.example"] },
     "allowedOrigins: is only for a gate that listens",
   ],
