@@ -6,12 +6,17 @@ import { invalidConfig, problemAt, type ReadConfig } from "../serve/config.js";
 import { warn } from "../serve/log.js";
 import type { Address } from "../serve/settings.js";
 import type { GateConfig } from "./gate-config.js";
-import type { GateOptions } from "./gate-settings.js";
 
 /** The web pages that may call a gate, and the host names by which they may call it. */
 export interface WebAccess {
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
+}
+
+/** The options of `proviso mcp gate` for web pages. */
+interface WebOptions {
+  readonly allowOrigin?: readonly string[];
+  readonly allowHost?: readonly string[];
 }
 
 /** Returns an error about a setting. */
@@ -24,7 +29,7 @@ type SettingError = (problem: string, hint: string) => CliError;
  * @throws CliError if a value is not an origin or a host name, or if the gate does not listen.
  */
 export function webAccess(
-  options: GateOptions,
+  options: WebOptions,
   read: ReadConfig<GateConfig> | undefined,
   listen: Address | undefined,
 ): WebAccess {
