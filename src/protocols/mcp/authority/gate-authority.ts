@@ -108,6 +108,11 @@ export interface GateAuthority {
   /** Records a refusal that the gate itself has decided, for example because it cannot judge a URI. */
   refuse(presented: Presented, call: GateCall, denials: AgentDenials): GateRefusal;
   /**
+   * Reads new revocations, unless that has just been done. Call this before {@link holds}, which refuses every token
+   * while the list of revocations is too old: for example, after this machine was asleep.
+   */
+  catchUp(): Promise<void>;
+  /**
    * Returns whether every token allows the operation with at least some arguments. Lists use this method. Does not
    * write to the ledger.
    */

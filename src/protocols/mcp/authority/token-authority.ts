@@ -112,6 +112,10 @@ class TokenAuthority implements GateAuthority {
     return this.#refused(call, [{ denials, capability }], this.#recorder.start());
   }
 
+  catchUp(): Promise<void> {
+    return this.#options.issuer.catchUp();
+  }
+
   holds(presented: Presented, operation: string): boolean {
     if (!presented.ok) return false;
     return presented.tokens.every((token) => {

@@ -127,6 +127,7 @@ export class HostRequests {
         answer,
         fail,
       };
+      if (rule.by !== "opening" && rule.by !== "free") await this.#parts.authority.catchUp();
       await this.#dispatch(request, rule);
     } catch (error) {
       await fail(error);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import type { MintRequest } from "../../../../src/capability/mint.js";
-import { openTestGate, RawServer, refusalIn, type TestGate, tool } from "./support.js";
+import { NEW_META, openTestGate, RawServer, refusalIn, type TestGate, tool } from "./support.js";
 
 const SEND = {
   operations: ["send"],
@@ -136,4 +136,22 @@ test("a resource or a prompt of a server whose operation the tokens lack gets th
   expect(await answers(gate, "resources/read", uris, [token])).toHaveLength(1);
   expect(await answers(gate, "prompts/get", prompts, [token])).toHaveLength(1);
   expect(two.requests("resources/read")).toEqual([]);
+});
+
+test("subscriptions to hidden and to unknown resources get the same answer", async () => {
+  const servers = [bank("one"), bank("two")];
+  const gate = await openTestGate(servers, undefined, { granted: ["one/resources:read"] });
+  const token = gate.mint({ anyOperation: true });
+  const texts = await Promise.all(
+    RESOURCES.map(async (uri) => {
+      const params = { notifications: { resourceSubscriptions: [uri] }, _meta: NEW_META };
+      const asked = { id: uri, method: "subscriptions/listen", params };
+      const { id: _, ...answer } = await gate.host.ask(asked, { era: "new", credentials: [token] });
+      return JSON.stringify(answer);
+    }),
+  );
+  const [answer = "", ...others] = new Set(texts);
+  expect(others).toEqual([]);
+  expect(answer).not.toMatch(/one|two|resources:/);
+  for (const server of servers) expect(server.requests("subscriptions/listen")).toEqual([]);
 });

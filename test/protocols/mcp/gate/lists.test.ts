@@ -136,9 +136,9 @@ test("a host of the old era is notified of changed lists when its token is revok
   });
 });
 
-test("a subscription of the new era is notified of changed lists when a token is revoked", async () => {
+test("a subscription of the new era is notified of changed lists when another token is revoked", async () => {
   const raw = server([tool("read")]);
-  const { host, revocations, issuer, ownToken } = await openTestGate([raw], {
+  const { host, revocations, issuer, mint } = await openTestGate([raw], {
     operations: ["read"],
   });
   const params = { notifications: { toolsListChanged: true }, _meta: NEW_META };
@@ -155,7 +155,7 @@ test("a subscription of the new era is notified of changed lists when a token is
   expect(await host.heard(acknowledged)).toMatchObject({
     params: { ...ours, notifications: { toolsListChanged: true } },
   });
-  const revocation = issuer.revocationOf(ownToken);
+  const revocation = issuer.revocationOf(mint({ operations: ["read"] }));
   if (!revocation.ok) throw new Error("no entry");
   await revocations.add(revocation.entry);
   expect(await host.heard("notifications/tools/list_changed")).toEqual({
@@ -236,3 +236,23 @@ test.each([
     expect(endless.requests(method).length).toBeLessThan(20);
   },
 );
+
+test("after this process was stopped for longer than revocations are trusted, lists and calls work at once", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read")] };
+  server.answers["prompts/get"] = { messages: [] };
+  server.answers["tools/call"] = { content: [] };
+  const operations = ["read", "prompts:get"];
+  const { host } = await openTestGate([server], { operations }, { staleAfter: 0.2 });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  const answers = await Promise.all([
+    host.ask({ id: 1, method: "tools/list" }),
+    host.ask({ id: 2, method: "tools/call", params: { name: "read" } }),
+    host.ask({ id: 3, method: "prompts/get", params: { name: "greet" } }),
+  ]);
+  expect(answers).toMatchObject([
+    { result: { tools: [{ name: "read" }] } },
+    { result: { content: [] } },
+    { result: { messages: [] } },
+  ]);
+});

@@ -142,6 +142,8 @@ export interface TestGates {
 interface IssuerOptions {
   /** The operations of the grant `mcp`, if the issuer has a list of grants. */
   readonly granted?: readonly string[];
+  /** Seconds after which the list of revocations is too old. */
+  readonly staleAfter?: number;
 }
 
 interface SessionOptions {
@@ -158,10 +160,13 @@ export interface TestGate extends TestGates {
 /** Opens the parts of a gate. The gate has a token of its own that allows `allowed`; without `allowed`, it has none. */
 export async function openTestGates(
   allowed?: Omit<MintRequest, "grant">,
-  { granted }: IssuerOptions = {},
+  { granted, staleAfter }: IssuerOptions = {},
 ): Promise<TestGates> {
   const database = await createStores(join(temporaryFolder(), "proviso.db"));
-  const revocations = await openRevocations(database);
+  const revocations = await openRevocations(
+    database,
+    staleAfter === undefined ? {} : { refreshEvery: 40, staleAfter },
+  );
   const ledger = openLedger(database);
   const issuer = createIssuer({
     name: "gate",
