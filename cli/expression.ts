@@ -116,19 +116,25 @@ export function equalValue(
  *
  * @param instead - Returns the expression that a pattern probably means; `undefined` if no expression has that
  *   meaning.
+ * @param whole - Everything after the operator, with patterns in double quotes; for the hint.
  */
 export function valueFrom(
   { subject, operator, expressionError }: Expression,
   text: string,
   instead?: (pattern: string) => string | undefined,
+  whole: string = quoted(text),
 ): Json {
   const value = readValue(text, expressionError);
-  if (typeof value !== "string" || !value.includes("*") || text.startsWith('"')) return value;
+  if (typeof value !== "string" || !isPattern(text)) return value;
   const space = operator === "=" ? "" : " ";
-  const literal = literally(`${subject}${space}${operator}${space}${quoted(value)}`);
+  const literal = literally(`${subject}${space}${operator}${space}${whole}`);
   const other = instead?.(value);
   const hint = other === undefined ? literal : `write '${withoutTokens(other)}'; ${literal}`;
   throw expressionError("there are no patterns: * would stand for itself", hint);
+}
+
+function isPattern(text: string): boolean {
+  return text.includes("*") && !text.startsWith('"');
 }
 
 /** Returns a hint that shows how to quote a literal string. */
@@ -142,12 +148,19 @@ export function numberFrom({ operator, rest, expressionError }: Expression): num
   throw expressionError(`${quoted(rest)} is not a number`, `${operator} compares numbers`);
 }
 
+/** Reads values that are separated by commas. */
+function listedValues(expression: Expression): readonly Json[] {
+  const items = splitList(expression.rest);
+  const whole = items.map((item) => (isPattern(item) ? quoted(item) : item)).join(",");
+  return items.map((item) => valueFrom(expression, item, undefined, whole));
+}
+
 /** Reads a list of values: as JSON, or separated by commas. */
 export function scalarsFrom(expression: Expression): Scalar[] {
   const { rest, expressionError } = expression;
   const whole: Json = rest.startsWith("[")
     ? readValue(rest, expressionError)
-    : splitList(rest).map((item) => valueFrom(expression, item));
+    : listedValues(expression);
   const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
   if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
     const hint = "separate strings, numbers, true, false or null with commas";

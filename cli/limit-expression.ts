@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from "../src/bytes/json.js";
+import { readArgumentName } from "../src/caveats/argument-pointer.js";
 import type {
   ArgumentConstraint,
   ArgumentOperators,
@@ -21,6 +22,8 @@ import {
   valueFrom,
   type Wording,
 } from "./expression.js";
+import { readFolder, refuseList } from "./folder-expression.js";
+import { word } from "./limit-words.js";
 import { ANY_OPERATOR, splitOperation, WORDS } from "./operation-expression.js";
 import { quoted, withoutTokens } from "./output.js";
 import { readUrls } from "./url-expression.js";
@@ -90,6 +93,7 @@ function everyLimit(text: string, expressionError: ExpressionError): readonly [s
   const expression = splitExpression(LIMIT, text, expressionError, options);
   refuseOthers(expression);
   const { name, isQuoted, operator } = expression;
+  if (!isQuoted) argumentFrom(expression, text.trim());
   if (WORDS.includes(operator) || (!isQuoted && /^[?/]/.test(name))) {
     const whole = withoutTokens(text.trim());
     const hint = `write an operation before it, such as 'send:${whole}', or '*:${whole}' for every operation`;
@@ -118,7 +122,8 @@ function singleLimit(
     operators: ANY_OPERATOR,
     before: `${before}${isOptional ? "?" : ""}`,
   });
-  const { name, operator, rest } = expression;
+  const { operator, rest } = expression;
+  const name = argumentFrom(expression, own);
   if (operator === "absent") {
     if (!isOptional) return [name, { absent: true }];
     throw expressionError('"absent" needs no ?', `write '${before}${name} absent'`);
@@ -129,6 +134,28 @@ function singleLimit(
   const operators: ArgumentOperators =
     limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
   return [name, { ...operators, optional: true }];
+}
+
+/** Returns the name of an argument. Refuses a malformed JSON Pointer, and a pointer of one segment. */
+function argumentFrom(
+  { subject, name, isQuoted, expressionError }: Expression,
+  own: string,
+): string {
+  if (readArgumentName(name) !== undefined) return name;
+  const single = /^\/([^/~]+)$/.exec(name)?.[1];
+  if (single === undefined) {
+    const form = "write it like pay:/to/iban=DE02; in a name, ~ is written ~0 and / is written ~1";
+    throw expressionError(`${quoted(name)} is not a JSON Pointer`, form);
+  }
+  const before = subject.slice(0, subject.lastIndexOf(name));
+  const after = own.slice(own.indexOf(name) + name.length);
+  const whole = withoutTokens(
+    isQuoted
+      ? `${before.slice(0, -1)}${word(single)}${after.slice(1)}`
+      : `${before}${word(single)}${after}`,
+  );
+  const problem = `${quoted(name)} is not the name of an argument inside another`;
+  throw expressionError(problem, `write '${whole}'`);
 }
 
 /** Parses the limit that follows `each`, which has no name of its own. */
@@ -153,17 +180,20 @@ function operandLimit(expression: Expression): ArgumentConstraint {
   const { subject, operator, expressionError } = expression;
   const scalar = scalarLimit(expression);
   if (scalar !== undefined) return scalar;
+  const instead = (pattern: string): string | undefined => insteadOf(pattern, subject);
   switch (operator) {
     case "under":
-      return { path: textFrom(expression, (pattern) => insteadOf(pattern, subject)) };
+      refuseList(expression, "folder");
+      return { path: readFolder(expression, textFrom(expression, instead)) };
     case "begins with":
-      return { prefix: textFrom(expression, (pattern) => insteadOf(pattern, subject)) };
+      refuseList(expression, "beginning");
+      return { prefix: textFrom(expression, instead) };
     case "at":
       return { url: readUrls(expression) };
     case "items":
       return { items: countFrom(expression) };
     default: {
-      const value = equalValue(expression, (pattern) => insteadOf(pattern, subject));
+      const value = equalValue(expression, instead);
       if (isScalar(value)) return value;
       if (isJsonObject(value)) return value;
       const problem = "an argument is limited to one value, or by an object of operators";

@@ -98,7 +98,7 @@ function scalar(value: Scalar): string {
 }
 
 /** Writes a string without quotes if `--arg` would then read the same string; otherwise with quotes. */
-function word(text: string): string {
+export function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }
 

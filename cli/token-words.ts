@@ -19,6 +19,7 @@ import type { KeyWords } from "../src/caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../src/caveats/hop-rules.js";
 import type { OperationAuthority } from "../src/caveats/operation-authority.js";
 import type { Scalar } from "../src/caveats/scalar.js";
+import { counted } from "../src/display/counted.js";
 import { seenFromNow } from "./moment.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 
@@ -143,7 +144,7 @@ function operatorTexts(name: string, limit: ArgumentOperators): string[] {
   if (path !== undefined) parts.push(`${name} under ${word(path)}`);
   if (prefix !== undefined) parts.push(`${name} begins with ${word(prefix)}`);
   if (url !== undefined) parts.push(`${name} is a URL: ${urlText(url)}`);
-  if (items !== undefined) parts.push(`${name} has ${countText(items)} elements`);
+  if (items !== undefined) parts.push(`${name} has ${countText(items)}`);
   if (each !== undefined) parts.push(...operatorTexts(`${name} each`, each));
   return parts;
 }
@@ -156,8 +157,9 @@ function urlText({ schemes, hosts, ports, path }: UrlLimit): string {
 }
 
 function countText({ min = 0, max }: ItemsLimit): string {
-  if (max === undefined) return `at least ${min}`;
-  return min === 0 ? `at most ${max}` : `${min} to ${max}`;
+  if (max === undefined) return `at least ${counted(min, "element")}`;
+  if (min === max) return counted(max, "element");
+  return min === 0 ? `at most ${counted(max, "element")}` : `${min} to ${max} elements`;
 }
 
 function scalars(items: readonly Scalar[]): string {

@@ -2,6 +2,7 @@ import type { UrlLimit } from "../src/caveats/hop.js";
 import { readWrittenUrls } from "../src/caveats/written-urls.js";
 import { splitList } from "./argument-value.js";
 import type { Expression } from "./expression.js";
+import { quoted, withoutTokens } from "./output.js";
 
 const FORMS =
   "write it like https://api.example.com/v1, https://*.example.com for every host below example.com, " +
@@ -12,10 +13,15 @@ const FORMS =
  *
  * @throws CliError that shows a correct URL.
  */
-export function readUrls({ rest, expressionError }: Expression): UrlLimit {
-  const read = readWrittenUrls(splitList(rest).map(unquoted), FORMS);
+export function readUrls({ subject, operator, rest, expressionError }: Expression): UrlLimit {
+  const items = splitList(rest);
+  const read = readWrittenUrls(items.map(unquoted), FORMS);
   if (read.ok) return read.limit;
-  throw expressionError(read.mistake.problem, read.mistake.hint);
+  const { problem, hint, place, nearest } = read.mistake;
+  if (nearest === undefined) throw expressionError(problem, hint);
+  const corrected = nearest.includes(",") ? quoted(nearest) : nearest;
+  const list = items.map((item, at) => (at === place ? corrected : item)).join(",");
+  throw expressionError(problem, `write '${withoutTokens(`${subject} ${operator} ${list}`)}'`);
 }
 
 function unquoted(text: string): string {

@@ -59,11 +59,11 @@ async function run(context: Context, options: Options, argument?: string): Promi
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
     return withinSize(narrow, "the restrictions", "--purpose");
   });
-  if (!result.ok)
-    throw refusal(
-      result.overreaches.map((one) => inFlags(one, restrictions)),
-      intersect,
-    );
+  if (!result.ok) {
+    const problems = result.overreaches.map((one) => inFlags(one, restrictions));
+    const clippable = !intersect && attenuate(token, restrictions, { intersect: true }).ok;
+    throw refusal(problems, clippable);
+  }
   const { token: child, hop, revocationId: id, note } = result;
   if (note !== undefined) say(context, `note: ${printable(note)}`);
   if (options.json !== true) {
@@ -95,12 +95,12 @@ function inFlags(problem: Overreach, given: HopInit): Overreach {
   return { ...problem, message: `${flag}${LEAVES_NOTHING}` };
 }
 
-function refusal(problems: readonly Overreach[], intersect: boolean): CliError {
+/** @param clippable - True if the token can be narrowed with `--intersect`. */
+function refusal(problems: readonly Overreach[], clippable: boolean): CliError {
   const unreadable = problems.some((problem) => problem.rule === "caveats");
   const message = unreadable
     ? "the token has a hop that cannot be read"
     : "this goes beyond what the token still allows";
-  const clippable = !intersect && problems.every((problem) => problem.value !== null);
   const sealed = problems.some((problem) => problem.message.startsWith("the token is sealed"));
   let hint: string | undefined;
   if (unreadable)
@@ -109,7 +109,10 @@ function refusal(problems: readonly Overreach[], intersect: boolean): CliError {
   else if (problems.some(isListed))
     hint = "repeat the option for each value, such as --audience a --audience b";
   else if (clippable) hint = "correct it, or add --intersect to narrow to what is left";
-  else hint = "proviso inspect shows what the token still allows";
+  else {
+    const correction = problems.some(({ value }) => value !== null) ? "correct it; " : "";
+    hint = `${correction}proviso inspect shows what the token still allows`;
+  }
   const code = unreadable ? "unreadable_hop" : "overreach";
   return new CliError({ code, message, exitCode: EXIT.refused, hint, details: { problems } });
 }

@@ -2,13 +2,13 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { canonicalJson, type Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import { TokenError } from "../bytes/token-error.js";
-import { intersectHop, overreaches } from "../caveats/attenuation.js";
+import { deadOperations, intersectHop, overreaches } from "../caveats/attenuation.js";
 import type { Authority } from "../caveats/authority.js";
 import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
-import { operationsIn } from "../caveats/operation-entries.js";
+import { forOperations, operationsIn } from "../caveats/operation-entries.js";
 import { mistakesIn, prefixesOfPaths } from "../caveats/operation-mistakes.js";
 import { shownList } from "../caveats/scalar.js";
 import { parseTime } from "../caveats/time.js";
@@ -36,8 +36,8 @@ export interface AttenuateOptions {
   readonly nonce?: boolean;
   /**
    * `true` reduces a hop that goes beyond the token to what the token still allows, instead of refusing it. The hop
-   * is still refused if nothing remains of it, or if it limits the arguments of an operation that the token does not
-   * have.
+   * is still refused if it would leave no call of any operation, or if it limits the arguments of an operation that the
+   * token does not have.
    */
   readonly intersect?: boolean;
   /** The time from which durations are counted, in milliseconds since 1970; by default, the current time. */
@@ -55,8 +55,8 @@ export type Attenuation =
       readonly revocationId: string;
       /**
        * A sentence about the result; absent if there is nothing to report. It reports that the token has expired,
-       * that the hop takes nothing away, or that the token allows every operation, so the names of operations in the
-       * hop could not be checked.
+       * that no call of some operations is left, that the hop takes nothing away, or that the token allows every
+       * operation, so the names of operations in the hop could not be checked.
        */
       readonly note?: string;
     }
@@ -173,21 +173,31 @@ export function appendHop(
     if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
   }
   const { bytes, hop } = intersect ? canonicalHop(intersectHop(authority, wanted.hop)) : wanted;
-  const found = [...overreaches(authority, hop), ...prefixesOfPaths(wanted.hop)];
+  // Reducing a hop may leave no call of some operations, but not of all operations of the token.
+  const dead = intersect ? deadOperations(authority, hop) : [];
+  const alive = operationsIn(hop).filter((operation) => !dead.includes(operation));
+  const compared = dead.length === 0 ? hop : forOperations(hop, alive);
+  const found = [...overreaches(authority, compared), ...prefixesOfPaths(wanted.hop)];
   if (found.length > 0) return { ok: false, overreaches: found };
   const child = addFirstPartyCaveat(parent, bytes);
   const over = overCapabilityLimits([child], limits);
   if (over !== undefined) throw over;
-  const note = noteOn(authority, hop, now);
+  const note = noteOn(authority, hop, dead, now);
   return { ok: true, child, hop, ...(note === undefined ? {} : { note }) };
 }
 
-function noteOn(authority: Authority, hop: Hop, now: number): string | undefined {
+function noteOn(
+  authority: Authority,
+  hop: Hop,
+  dead: readonly string[],
+  now: number,
+): string | undefined {
   const { expires } = authority;
   const end = expires === undefined ? undefined : parseTime(expires);
   if (end !== undefined && end <= now) {
     return `the token expired at ${expires}: it is refused, and so is whatever is narrowed from it`;
   }
+  if (dead.length > 0) return `no call of ${shownList(dead)} is left`;
   if (!takesAway(authority, hop))
     return "nothing is taken away; the child can be revoked on its own";
   if (authority.operations !== undefined || hop.operations !== undefined) return undefined;

@@ -4,7 +4,8 @@ import type { Hop } from "./hop.js";
 import { MAX_REPORTED, type Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
-import { forOperations } from "./operation-entries.js";
+import { authoritiesOver, deadArguments } from "./operation-authority.js";
+import { forOperations, operationsIn } from "./operation-entries.js";
 import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
@@ -36,6 +37,17 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
   if (empty.length > 0) return empty.slice(0, MAX_REPORTED);
   const others = [...deadEntries(authority, after, hop), ...foreignEntries(hop, after.operations)];
   return others.slice(0, MAX_REPORTED);
+}
+
+/**
+ * Returns the operations for which `hop` has entries and of which it leaves no call; empty if it leaves no call of any
+ * operation.
+ */
+export function deadOperations(authority: Authority, hop: Hop): readonly string[] {
+  const after = meet(authority, hop, 0);
+  if (emptyRules(after).length > 0) return [];
+  const over = authoritiesOver(after);
+  return operationsIn(hop).filter((operation) => deadArguments(over(operation)).length > 0);
 }
 
 /**

@@ -15,7 +15,7 @@ export const MAX_FURTHER_HOPS: HopRule<number> = {
   canonical: (value) => value,
   failures(most, _asked, furtherLinks) {
     if (furtherLinks <= most) return NONE;
-    const message = `${furtherLinks} links follow this hop, which allows ${most}`;
+    const message = `${furtherLinks} ${furtherLinks === 1 ? "link follows" : "links follow"} this hop, which allows ${most}`;
     return [
       {
         code: "too_many_hops",

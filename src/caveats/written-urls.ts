@@ -1,6 +1,7 @@
 import type { UrlLimit } from "./hop.js";
 import { shown } from "./scalar.js";
-import { defaultPort, URL_SCHEMES } from "./url-form.js";
+import { defaultPort, isPort, isUrlFolder, URL_SCHEMES } from "./url-form.js";
+import { isHostEntry } from "./url-host.js";
 
 /** The parts of one URL of a limit. */
 interface Place {
@@ -20,6 +21,10 @@ interface UrlMistake {
   readonly problem: string;
   /** The correct spelling. */
   readonly hint: string;
+  /** The index of the URL; absent if the mistake concerns several URLs. */
+  readonly place?: number;
+  /** The URL as it was probably meant, in the form that a limit needs. */
+  readonly nearest?: string;
 }
 
 /** The limit that URLs describe, or the first mistake in the URLs. */
@@ -32,16 +37,20 @@ const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
 /**
  * Reads the URLs of a limit as people write them: `https://api.example.com/v1`, or `https://*.example.com` for every
  * host below `example.com`. A limit allows every combination of its schemes, hosts and ports. Several URLs are
- * therefore accepted only if they include every combination of their schemes, hosts and ports. Hosts, ports and path
- * are checked later, when the hop is brought into canonical form.
+ * therefore accepted only if they include every combination of their schemes, hosts and ports.
  *
  * @param forms - A hint on how to write a URL.
  */
 export function readWrittenUrls(texts: readonly string[], forms: string): WrittenUrls {
   const places: Place[] = [];
-  for (const text of texts) {
+  for (const [at, text] of texts.entries()) {
     const place = readPlace(text, forms);
-    if ("problem" in place) return { ok: false, mistake: place };
+    if ("problem" in place) {
+      const nearest = nearestUrl(text);
+      if (nearest === undefined) return { ok: false, mistake: { ...place, place: at } };
+      const hint = `write ${nearest}`;
+      return { ok: false, mistake: { ...place, hint, place: at, nearest } };
+    }
     places.push(place);
   }
   const [first] = places;
@@ -102,11 +111,42 @@ function readPlace(text: string, forms: string): Place | UrlMistake {
   }
   const path = given === "/" ? undefined : given;
   const port = written ?? defaultPort(scheme);
-  return { scheme, host, port, hasPort: written !== undefined, path };
+  const place = { scheme, host, port, hasPort: written !== undefined, path };
+  const wrong = wrongPart(place);
+  return wrong === undefined ? place : { problem: wrong, hint: forms };
+}
+
+/** Returns a sentence about the first part that is not in the strict form; `undefined` if there is none. */
+function wrongPart({ host, port, path }: Place): string | undefined {
+  if (!isHostEntry(host)) return `${shown(withStar(host))} is not a host`;
+  if (!isPort(port)) return `${shown(port)} is not a port`;
+  if (path === undefined || isUrlFolder(path)) return undefined;
+  return `${shown(path)} is not a folder of URLs`;
+}
+
+const LOOSE_PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::0*(\d+))?([^?#]*)/i;
+
+/**
+ * Returns a URL as it was probably meant: scheme and host in lower case, without a default port, empty segments, a
+ * final `/`, a query and a fragment. Returns `undefined` if this is no URL of a limit, or is equal to `text`.
+ */
+function nearestUrl(text: string): string | undefined {
+  const [, scheme = "", host = "", port = "", path = ""] = LOOSE_PLACE.exec(text) ?? [];
+  const lower = scheme.toLowerCase();
+  const shownPort = port === "" || port === defaultPort(lower) ? "" : `:${port}`;
+  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+  const folder = segments.map((segment) => `/${segment}`).join("");
+  const url = `${lower}://${host.toLowerCase().replace(/\.$/, "")}${shownPort}${folder}`;
+  return url === text || "problem" in readPlace(url, "") ? undefined : url;
 }
 
 function originOf({ scheme, host, port }: Pick<Place, "scheme" | "host" | "port">): string {
-  return `${scheme}://${host.startsWith(".") ? `*${host}` : host}:${port}`;
+  return `${scheme}://${withStar(host)}:${port}`;
+}
+
+/** Returns a host as people write it: `*.example.com` for the suffix `.example.com`. */
+function withStar(host: string): string {
+  return host.startsWith(".") ? `*${host}` : host;
 }
 
 function distinct(texts: readonly string[]): readonly string[] {

@@ -14,7 +14,7 @@ export type Suggest = (text: unknown, candidates: readonly string[]) => string |
 
 /**
  * Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or a candidate is
- * equal to it.
+ * equal to it. Less than half of the characters of similar strings differ.
  */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
@@ -33,7 +33,16 @@ export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
     if (left < 0) return undefined;
     if (near.includes(text)) return undefined;
     const maxDistance = Math.max(1, Math.floor(text.length / 3));
-    return abbreviated(text, near) ?? closestMatch(text, near, { maxDistance });
+    const lower = text.toLowerCase();
+    return (
+      near.find((name) => name.toLowerCase() === lower) ??
+      abbreviated(text, near) ??
+      closestMatch(
+        text,
+        near.filter((name) => maxDistance < Math.max(text.length, name.length) / 2),
+        { maxDistance },
+      )
+    );
   };
 }
 

@@ -170,10 +170,16 @@ function elementWords(limit: ArgumentOperators, byOrigin: TextByOrigin): Markup 
   if (path !== undefined) parts.push(html`a path under ${value(path)}`);
   if (prefix !== undefined) parts.push(html`beginning with ${value(prefix)}`);
   if (url !== undefined) parts.push(urlWords(url, byOrigin));
-  if (items?.min !== undefined) parts.push(html`at least ${value(items.min)} elements`);
-  if (items?.max !== undefined) parts.push(html`at most ${value(items.max)} elements`);
+  if (items?.min !== undefined)
+    parts.push(html`at least ${value(items.min)} ${elements(items.min)}`);
+  if (items?.max !== undefined)
+    parts.push(html`at most ${value(items.max)} ${elements(items.max)}`);
   if (each !== undefined) parts.push(html`each element ${elementWords(each, byOrigin)}`);
   return joined(parts);
+}
+
+function elements(count: number): string {
+  return count === 1 ? "element" : "elements";
 }
 
 function urlWords({ schemes, hosts, ports, path }: UrlLimit, { value }: TextByOrigin): Markup {

@@ -100,7 +100,10 @@ export function createCheck(
         await authority.catchUp?.();
         const decision = authority.authorize(token, invocation);
         if (decision.allowed !== true) {
-          return { ok: false, refusal: denied(decision.denials, challenge) };
+          const { denials } = decision;
+          // A client cannot change arguments that the route does not read.
+          const shown = args === undefined ? withoutRemedies(denials) : denials;
+          return { ok: false, refusal: denied(shown, challenge) };
         }
         const { capability } = decision;
         // The route reads no arguments. The limits `absent` and `optional` and closed lists would therefore
@@ -144,6 +147,11 @@ function checkKnown(
 function operationFrom(named: unknown): string {
   if (typeof named === "string" && named !== "") return named;
   throw new NotPlainError(`the operation must be a non-empty string, not ${described(named)}`);
+}
+
+function withoutRemedies(denials: readonly [Denial, ...Denial[]]): readonly [Denial, ...Denial[]] {
+  const [first, ...more] = denials.map(({ remedy: _, ...denial }): Denial => denial);
+  return first === undefined ? denials : [first, ...more];
 }
 
 function unreadArguments(operation: string): Denial {

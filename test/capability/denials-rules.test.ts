@@ -128,7 +128,7 @@ describe("a rule of a token's second hop refuses", () => {
         rule: "maxFurtherHops",
         expected: 0,
         actual: 1,
-        message: "1 links follow this hop, which allows 0",
+        message: "1 link follows this hop, which allows 0",
       },
     ]);
   });

@@ -106,7 +106,7 @@ describe("--arg as a limit on an operation's argument", () => {
     [["r:name=foo*"], /no patterns/, /'r:name begins with foo'/],
     [["r:url=https://a.example/*"], /no patterns/, /'r:url at https:\/\/a\.example'/],
     [["r:path under /data/*"], /no patterns/, /'r:path under \/data'/],
-    [["r:name in a*,b"], /no patterns/, /'r:name in "a\*"'/],
+    [["r:name in a*,b"], /no patterns/, /'r:name in "a\*",b'/],
     [["r:amount=<5"], /there is no =</, /use <=/],
     [["r:amount=>5"], /there is no =>/, /use >=/],
     [["r:path~=x"], /there is no ~=/, /'r:"path~"=x'/],
@@ -128,7 +128,7 @@ describe("--arg as a limit on an operation's argument", () => {
     [["r:u at ftp://a.example"], /no limit on ftp/, /http, https/],
     [["r:u at https://*"], /not a host/, /labels/],
     [["r:u at https://a.example/*"], /not a folder/, /leave out the \*/],
-    [["r:u at https://a.example/?q=1"], /no query/, /write it like/],
+    [["r:u at https://a.example/?q=1"], /no query/, /write 'r:u at https:\/\/a\.example'/],
     [["r:u at https://a.example/x,https://b.example/y"], /one path/, /folder/],
     [
       ["r:u at https://a.example,http://b.example"],
@@ -179,7 +179,7 @@ describe("--only-args", () => {
     [":a", /operation's name is missing/],
     ["pay:a*", /"a\*" is not the name/],
     ["pay:a<=5", /"a<=5" is not the name/],
-    ["pay:a:b", /"a:b" is not the name/],
+    ["pay:a:b", /not clear which colon/],
     ["read_*:a", /no patterns of operations/],
   ])("refuses %j", (text, problem) => {
     expect(errorOf(() => readClosedLists([text])).message).toMatch(problem);
@@ -195,3 +195,98 @@ function errorOf(call: () => unknown): CliError {
   }
   throw new Error("nothing was thrown");
 }
+
+describe("an expression in a form that a limit cannot have is refused, with the expression to write", () => {
+  const problemOf = (read: () => unknown): string => {
+    try {
+      read();
+    } catch (error) {
+      if (error instanceof CliError) return `${error.message}\n${error.hint}`;
+      throw error;
+    }
+    return "accepted";
+  };
+
+  test.each<[text: string, problem: string, hint: string]>([
+    ["read:path under /data/", '"/data/" is not a folder', "write 'read:path under /data'"],
+    ["read:?path under /data//a", "is not a folder", "write 'read:?path under /data/a'"],
+    ["*:path under ./a/./b", "is not a folder", "write '*:path under a/b'"],
+    ["copy:from each under /data/", "is not a folder", "write 'copy:from each under /data'"],
+    ['read:path under "/a,b/"', "is not a folder", `write 'read:path under "/a,b"'`],
+    [
+      "read:path under /data/../etc",
+      "is not a folder",
+      "write a folder like /data or reports/2026",
+    ],
+    ["read:path under ~/notes", "is not a folder", "write a folder like /data or reports/2026"],
+    [
+      "read:path under /data,/srv",
+      "a limit has one folder",
+      `make a token for each folder; for this very text, write 'read:path under "/data,/srv"'`,
+    ],
+    [
+      "mail:subject begins with Re,Fwd",
+      "a limit has one beginning",
+      `make a token for each beginning; for this very text, write 'mail:subject begins with "Re,Fwd"'`,
+    ],
+    [
+      "fetch:url at https://Example.com/",
+      '"Example.com" is not a host',
+      "write 'fetch:url at https://example.com'",
+    ],
+    ["fetch:url at https://x/y/", "is not a folder", "write 'fetch:url at https://x/y'"],
+    [
+      "fetch:url at HTTPS://*.X.example",
+      "is not a URL",
+      "write 'fetch:url at https://*.x.example'",
+    ],
+    ["fetch:url at https://x:0443/y", '"0443" is not a port', "write 'fetch:url at https://x/y'"],
+    ["fetch:url at https://x?a=1", "no query", "write 'fetch:url at https://x'"],
+    [
+      "fetch:urls each at https://a.example,https://B.example",
+      '"B.example" is not a host',
+      "write 'fetch:urls each at https://a.example,https://b.example'",
+    ],
+    ["fetch:url at https://a_b", '"a_b" is not a host', "write it like https://api.example.com/v1"],
+    ["pay:/to=1", '"/to" is not the name of', "write 'pay:to=1'"],
+    ["pay:?/to<=1", '"/to" is not the name of', "write 'pay:?to<=1'"],
+    ['pay:"/to" in a,b', '"/to" is not the name of', "write 'pay:to in a,b'"],
+    ["/to=1", '"/to" is not the name of', "write 'to=1'"],
+    ["pay:/to/~2=1", '"/to/~2" is not a JSON Pointer', "write it like pay:/to/iban=DE02"],
+    ["read:path in a*,b", "there are no patterns", `write 'read:path in "a*",b'`],
+    ["read:path not in a,b*,c*", "there are no patterns", `write 'read:path not in a,"b*","c*"'`],
+  ])("%s", (text, problem, hint) => {
+    const said = problemOf(() => readLimits([text]));
+    expect(said).toContain(problem);
+    expect(said).toContain(hint);
+    const [, corrected] = /write '([^']+)'$/.exec(said) ?? [];
+    if (corrected !== undefined) normalizeHop(readLimits([corrected]));
+  });
+
+  test.each<[text: string, problem: string, hint: string, lists?: object]>([
+    [
+      "resources:read:path",
+      "it is not clear which colon ends the operation",
+      `put the operation in double quotes: '"resources:read":path'`,
+      { "resources:read": ["path"] },
+    ],
+    [
+      "a:b:c,d",
+      "it is not clear which colon ends the operation",
+      `put the operation in double quotes: '"a:b":c,d'`,
+      { "a:b": ["c", "d"] },
+    ],
+    [
+      "read:path,a=b",
+      '"a=b" is not the name of an argument',
+      `for an argument of this very name, write 'read:path,"a=b"'`,
+      { read: ["path", "a=b"] },
+    ],
+  ])("--only-args %s", (text, problem, hint, lists) => {
+    const said = problemOf(() => readClosedLists([text]));
+    expect(said).toContain(problem);
+    expect(said).toContain(hint);
+    const [, corrected = ""] = /'([^']+)'$/.exec(said) ?? [];
+    expect(readClosedLists([corrected])).toEqual(lists);
+  });
+});

@@ -57,6 +57,21 @@ describe("a token for three tools", () => {
     expect(await verify(token, operation, ...args)).toEqual({ status: 1, rules });
   });
 
+  test("has a number of elements shown with the noun in the right form", async () => {
+    const limits = ["a items<=1", "b items>=1", "c items=1", "d items<=2"];
+    const one = await bench.output(
+      ...["mint", "--grant", "agent:tools", "--op", "send"],
+      ...limits.flatMap((limit) => ["--arg", `send:${limit}`]),
+    );
+    const shown = await bench.output("inspect", one.trim());
+    for (const text of [
+      ...["a has at most 1 element\n", "b has at least 1 element\n", "c has 1 element\n"],
+      "d has at most 2 elements",
+    ]) {
+      expect(shown).toContain(text);
+    }
+  });
+
   test("has its limits on each operation shown by inspect", async () => {
     const words = await bench.output("inspect", token);
     for (const line of [
@@ -139,5 +154,49 @@ test("attenuate --intersect lowers limits on an operation's arguments to those o
   expect(inspect(child).links.at(-1)?.hop?.operationConstraints).toEqual({
     read_file: { path: { path: "/data" } },
     send_money: { amount: { max: 50 } },
+  });
+});
+
+describe("attenuate with a limit that leaves no call of an operation", () => {
+  const beyond = ["--arg", "read_file:path under /etc"];
+
+  test("is refused, and the hint names --intersect, which keeps the other operations", async () => {
+    const refused = await bench.run(["attenuate", token.trim(), ...beyond]);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("hint: correct it, or add --intersect");
+    const { status, stdout, stderr } = await bench.run([
+      ...["attenuate", token.trim(), ...beyond, "--intersect"],
+    ]);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'note: no call of "read_file" is left\n',
+    });
+    const child = stdout.trim();
+    expect(await verify(child, "send_money", "amount=5")).toEqual(ALLOWED);
+    expect((await verify(child, "read_file", "path=/data/a")).status).toBe(1);
+    expect((await verify(child, "read_file", "path=/etc/a")).status).toBe(1);
+  });
+
+  test("of every operation is refused with --intersect too, and the hint does not name it", async () => {
+    const all = [...beyond, "--op", "read_file"];
+    const refused = await bench.run(["attenuate", token.trim(), ...all]);
+    expect(refused.stderr).toContain(
+      "hint: correct it; proviso inspect shows what the token still allows",
+    );
+    const { status, stdout } = await bench.run([
+      ...["attenuate", token.trim(), ...all, "--intersect"],
+    ]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  });
+
+  test("suggests no name that has nothing in common with the given one", async () => {
+    const closed = await bench.output(
+      ...["mint", "--grant", "agent:tools", "--op", "get", "--only-args", "get:a,limit"],
+    );
+    const said = async (name: string): Promise<string> =>
+      (await bench.run(["attenuate", closed.trim(), "--only-args", `get:${name}`])).stderr;
+    expect(await said("z")).not.toContain("did you mean");
+    expect(await said("A")).toContain('did you mean "a"?');
+    expect(await said("limitt")).toContain('did you mean "limit"?');
   });
 });

@@ -32,7 +32,7 @@ describe("--arg refuses patterns and unknown operators", () => {
     ["path=~x", "there is no =~", `for this very text, write 'path="~x"'`],
     ["path~=x", "there is no ~=", `for this very text, write '"path~"=x'`],
     ["path=/data/*", "there are no patterns", `for this very text, write 'path="/data/*"'`],
-    ["path in /tmp,/data/*", "there are no patterns", `write 'path in "/data/*"'`],
+    ["path in /tmp,/data/*", "there are no patterns", `write 'path in /tmp,"/data/*"'`],
     ["path not in /data/*", "there are no patterns", `write 'path not in "/data/*"'`],
   ])("%s", async (text, message, hint) => {
     for (const args of [

@@ -292,7 +292,12 @@ describe("a wrong folder or URL is an error at its field, and nothing is decided
     ["a host in capitals", TO.url, "https://A.example", /"A.example" is not a host/],
     ["a wrong port", TO.url, "https://a.example:70000", /"70000" is not a port/],
     ["a wildcard in a path", TO.url, "https://a.example/x*", /leave out the \*/],
-    ["a folder in place of a URL", TO.url, "https://a.example/x/", /is not a folder of URLs/],
+    [
+      "a folder in place of a URL",
+      TO.url,
+      "https://a.example/x/",
+      /is not a folder of URLs; write https:\/\/a\.example\/x\./,
+    ],
     [
       "URLs with different paths",
       TO.url,

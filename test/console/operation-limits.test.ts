@@ -44,6 +44,15 @@ const ASKED: Hop = {
   arguments: { transfer: ["amount", "currency", "to"] },
 };
 
+test("the page of a request counts the elements of an array", async () => {
+  const transfer = { to: { items: { max: 1 } }, cc: { items: { min: 1, max: 2 } } };
+  const { path } = await waits("elements", { operationConstraints: { transfer } });
+  const alice = await console.signedIn("alice");
+  const page = words((await alice.get(path)).text);
+  expect(page).toContain("to of transfer at most 1 element;");
+  expect(page).toContain("cc of transfer at least 1 element, at most 2 elements");
+});
+
 test("the page of a request shows the limits in words, and for each argument the limit of each operation", async () => {
   const { path } = await waits("words", ASKED);
   const alice = await console.signedIn("alice");

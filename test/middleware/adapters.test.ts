@@ -419,6 +419,11 @@ describe("a route for tool calls", () => {
       message: 'the token limits the arguments of "read", and this route reads none',
       denials: [{ code: "constraint_violated", rule: "arguments" }],
     });
+    // The client cannot change arguments that the route does not read.
+    const pay = requires({ grant: "tools", operation: "pay" }, () => OK.clone());
+    const limited = JSON.stringify(await (await pay(post({}))).json());
+    expect(limited).toContain("operationConstraints.pay.amount.max");
+    expect(limited).not.toContain("remedy");
     // The route accepts a capability that does not limit arguments.
     const { token: whole } = known.issuer.mint({ grant: "tools" });
     const plain = new Request("http://here/", { headers: { "Proviso-Capability": whole } });

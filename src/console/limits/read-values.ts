@@ -1,8 +1,6 @@
 import type { UrlLimit } from "../../caveats/hop.js";
 import { isPath } from "../../caveats/path-form.js";
 import { isScalar, type Scalar, type ScalarType, shown } from "../../caveats/scalar.js";
-import { isPort, isUrlFolder } from "../../caveats/url-form.js";
-import { isHostEntry } from "../../caveats/url-host.js";
 import { readWrittenUrls } from "../../caveats/written-urls.js";
 import type { Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
@@ -103,30 +101,10 @@ export function readUrlLimit(
   if (given === "" || isTooLong(given, field, problems)) return undefined;
   const lines = given.split(/\s*[\r\n]\s*/);
   const read = readWrittenUrls(lines, "write it as in https://api.example.com/v1");
-  if (!read.ok) {
-    const { problem, hint } = read.mistake;
-    problems.push({ field, message: `${sentence(problem)}; ${hint}.` });
-    return undefined;
-  }
-  const flaw = flawOf(read.limit);
-  if (flaw === undefined) return read.limit;
-  problems.push({ field, message: flaw });
+  if (read.ok) return read.limit;
+  const { problem, hint } = read.mistake;
+  problems.push({ field, message: `${sentence(problem)}; ${hint}.` });
   return undefined;
-}
-
-/**
- * Describes the first part of a URL limit that is not in the strict form of docs/spec.md, section 5.3; `undefined` if
- * there is none.
- */
-function flawOf({ hosts, ports = [], path }: UrlLimit): string | undefined {
-  const host = hosts.find((one) => !isHostEntry(one));
-  if (host !== undefined) {
-    return `${shown(host)} is not a host; write it as in api.example.com, in small letters.`;
-  }
-  const port = ports.find((one) => !isPort(one));
-  if (port !== undefined) return `${shown(port)} is not a port; ports are from 1 to 65535.`;
-  if (path === undefined || isUrlFolder(path)) return undefined;
-  return `${shown(path)} is not a folder of URLs; write it as in /v1, without a / at the end.`;
 }
 
 function isTooLong(text: string, field: string, problems: FieldProblem[]): boolean {

@@ -1,5 +1,6 @@
 import { type AgentDenials, MOST_DENIALS } from "../../../agent/refusal.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
+import { counted } from "../../../display/counted.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
 import { type Era, errorText, INVALID_PARAMS, resultText } from "../message/message.js";
 import { REFUSED } from "./answers.js";
@@ -60,7 +61,7 @@ function answer({ id, method, era }: Refused, sentence: string, data: object): s
  */
 function sentenceOf(denials: AgentDenials): string {
   const [{ message }] = denials;
-  const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more reasons)`;
+  const more = denials.length === 1 ? "" : ` (and ${counted(denials.length - 1, "more reason")})`;
   return `Refused by proviso: ${message}${more}.${allowedWith(denials)}`;
 }
 

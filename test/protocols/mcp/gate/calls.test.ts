@@ -89,7 +89,7 @@ test("a refusal suggests no value that would be refused too", async () => {
   const given = { amount: 80, to: "eve" };
   const { sentence, meta } = refusalIn(await host.ask(call(1, "read", given)));
   expect(meta["dev.proviso/denials"]).toMatchObject([{ nearest: 10 }, { actual: "eve" }]);
-  expect(sentence).toMatch(/^Refused by proviso: argument "amount" .*80 \(and 1 more/);
+  expect(sentence).toMatch(/^Refused by proviso: argument "amount" .*80 \(and 1 more reason\)/);
   expect(sentence).not.toMatch(/nearest|would be allowed/);
 });
 
