@@ -22,7 +22,7 @@ interface Subscription {
   readonly request: OpenRequest;
   /** The lists whose changes the host subscribes to. */
   readonly lists: readonly (typeof LIST_FILTERS)[number][];
-  /** The operations that the tokens must allow for the subscription to stay open; none for lists alone. */
+  /** The operations that the tokens must allow for the subscription to stay open; none for lists only. */
   readonly operations: readonly string[];
   /** `true` once the host has received the acknowledgement, which must be the first message of the subscription. */
   isAcknowledged: boolean;
@@ -32,7 +32,10 @@ interface Subscription {
 const SHORTEST = 100;
 const LONGEST = 2 ** 31 - 1;
 
-/** The open subscriptions of the new era. A subscription ends when its tokens expire, are revoked or no longer allow it. */
+/**
+ * The open subscriptions of the new era. A subscription ends when its tokens expire, are revoked or no longer allow it.
+ * A subscription to lists stays open if only the gate's own token ends, so that the host hears of the next token.
+ */
 export class Subscriptions {
   readonly #authority: GateAuthority;
   readonly #open = new Set<Subscription>();
@@ -45,7 +48,7 @@ export class Subscriptions {
     const { over } = subscription.request;
     this.#open.add(subscription);
     over.addEventListener("abort", () => this.#open.delete(subscription), { once: true });
-    this.#endWhenExpired(subscription);
+    if (!needsNoToken(subscription)) this.#endWhenExpired(subscription);
   }
 
   /**
@@ -70,7 +73,9 @@ export class Subscriptions {
    *
    * @returns `true` if the subscription stays open.
    */
-  async keeps({ request, operations }: Subscription): Promise<boolean> {
+  async keeps(subscription: Subscription): Promise<boolean> {
+    if (needsNoToken(subscription)) return true;
+    const { request, operations } = subscription;
     const presented = this.#authority.present(request.credentials);
     const isAllowed = operations.every((one) => this.#authority.holds(presented, one));
     if (isAllowed && (await isInForce(this.#authority, presented))) return true;
@@ -87,6 +92,11 @@ export class Subscriptions {
     }, wait).unref();
     over.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
+}
+
+/** Returns whether a subscription is to lists only, and its request had no tokens: the gate has its own. */
+function needsNoToken({ request, operations }: Subscription): boolean {
+  return operations.length === 0 && request.credentials.length === 0;
 }
 
 /** Opens a subscription if the tokens allow everything in its filter. */

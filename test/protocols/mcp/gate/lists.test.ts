@@ -136,9 +136,9 @@ test("a host of the old era is notified of changed lists when its token is revok
   });
 });
 
-test("a subscription of the new era is notified of changed lists when another token is revoked", async () => {
+test("a subscription of the new era is notified of changed lists when the gate's own token is revoked, and stays open", async () => {
   const raw = server([tool("read")]);
-  const { host, revocations, issuer, mint } = await openTestGate([raw], {
+  const { host, revocations, issuer, ownToken } = await openTestGate([raw], {
     operations: ["read"],
   });
   const params = { notifications: { toolsListChanged: true }, _meta: NEW_META };
@@ -155,7 +155,7 @@ test("a subscription of the new era is notified of changed lists when another to
   expect(await host.heard(acknowledged)).toMatchObject({
     params: { ...ours, notifications: { toolsListChanged: true } },
   });
-  const revocation = issuer.revocationOf(mint({ operations: ["read"] }));
+  const revocation = issuer.revocationOf(ownToken);
   if (!revocation.ok) throw new Error("no entry");
   await revocations.add(revocation.entry);
   expect(await host.heard("notifications/tools/list_changed")).toEqual({
@@ -163,6 +163,9 @@ test("a subscription of the new era is notified of changed lists when another to
     method: "notifications/tools/list_changed",
     params: ours,
   });
+  expect(host.messages.some(({ id }) => id === "listen:0")).toBe(false);
+  await host.send({ jsonrpc: "2.0", id: "later", method: "subscriptions/listen", params }, NEW);
+  await expect.poll(() => raw.requests("subscriptions/listen").length).toBe(2);
 });
 
 test("a call succeeds while the host reads the first page of the same tool list", async () => {
