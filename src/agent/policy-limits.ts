@@ -2,7 +2,7 @@
 // Permissions with different limits therefore lead to separate capabilities.
 
 import { canonicalJson, type Json } from "../bytes/json.js";
-import { type Hop, ownMember } from "../caveats/hop.js";
+import type { Hop } from "../caveats/hop.js";
 import type { RuleFailure } from "../caveats/hop-rule.js";
 import { ARGUMENT_KEYS, type ArgumentLimits } from "../caveats/hop-rules.js";
 import { checkInvocation } from "../caveats/invocation.js";
@@ -29,12 +29,14 @@ export function readArgumentLimits(
   permission: ArgumentLimits & Pick<Permission, "operations">,
   where: string,
 ): ArgumentLimits | undefined {
-  const own = ARGUMENT_KEYS.flatMap((key) => {
-    const value = ownMember(permission, key);
+  // A policy may return instances of a class, whose properties can be inherited. Read limits as all other properties of
+  // a permission are read: without its limits, the permission would allow more.
+  const given = ARGUMENT_KEYS.flatMap((key) => {
+    const value = permission[key];
     return value === undefined ? [] : [[key, value] as const];
   });
-  if (own.length === 0) return undefined;
-  const plain = plainHop(Object.fromEntries(own), where);
+  if (given.length === 0) return undefined;
+  const plain = plainHop(Object.fromEntries(given), where);
   try {
     const { hop, bytes } = canonicalHop(plain);
     if (bytes.length > MAX_BYTES) {

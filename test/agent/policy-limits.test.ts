@@ -184,6 +184,25 @@ describe("limits on arguments in a policy", () => {
     expect(inspect(token).authority.operationConstraints).toMatchObject({
       tell: { zone: { in: ["UTC"] } },
     });
+    class Row {
+      readonly #row = { ...permission, operationConstraints: { tell: { zone: "CET" } } };
+      get operations() {
+        return this.#row.operations;
+      }
+      get resources() {
+        return this.#row.resources;
+      }
+      get operationConstraints() {
+        return this.#row.operationConstraints;
+      }
+    }
+    const ofRows = await own.again({ policy: { permissions: () => [new Row()] } });
+    const outcome = await ofRows.invoke(ALICE, {
+      skill: "tell",
+      arguments: { zone: "UTC" },
+      capabilities: [{ token }],
+    });
+    expect(codes(outcome)).toEqual(["policy_denied"]);
     const broken = await own.again({ policy: policyOf({ operationConstraints: { tell: {} } }) });
     await expect(broken.request(ALICE, { grants: ["clock:read"] })).rejects.toThrow(
       'a permission of the policy: "operationConstraints.tell" must be an object',
