@@ -92,12 +92,14 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
  * Issues the capability of an agent's grant. The capability always has the same id, and only its first issuance
  * is recorded. Tokens are short-lived; the record lasts as long as the grant.
  *
+ * @param limits - The hops for the policy's limits. `undefined` if the policy does not permit the grant: the token is
+ *   then not recorded, since it must not leave this agent, and the record would lack the limits.
  * @returns `undefined` if the grant or the agent has expired, or the grant was revoked.
  * @throws StorageError if the issuance cannot be recorded.
  */
 async function issueToken(
   { record, grant, agent, caller, term }: LiveGrant,
-  limits: readonly Hop[] = [],
+  limits: readonly Hop[] | undefined,
   context: AgentContext,
   recorder: Recorder,
 ): Promise<GrantToken | undefined> {
@@ -109,12 +111,12 @@ async function issueToken(
   // be affected.
   if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
-  const further = [...limits, ...record.hops.map(({ hop }) => hop)];
+  const further = [...(limits ?? []), ...record.hops.map(({ hop }) => hop)];
   const contents = { id, service: term.location, grant, operations: [operation], further, expires };
   const issued = issueCapability(contents, new Map(), caller, context);
   if (!issued.ok) return undefined;
   const { ledger } = context;
-  if ((await ledger.issued(id)) === undefined) {
+  if (limits !== undefined && (await ledger.issued(id)) === undefined) {
     const lasting = formatTime(record.expires ?? now + context.issuer.maxLifetime * 1000);
     const shortLived: Hop = JSON.parse(issued.kept.hop);
     const hop = hopText({ ...shortLived, expires: lasting });
@@ -152,7 +154,7 @@ export async function executeGrant(
       if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
       const live = await liveGrant(record.id, context);
       if (live === undefined) continue;
-      // `invoke` checks the policy, and reports a refusal.
+      // If the policy does not permit the grant, `invoke` refuses the call.
       const made = await issueToken(live, await policyHops(live, context), context, recorder);
       if (made !== undefined) tokens.push({ token: made.token, grant: record.id });
     }

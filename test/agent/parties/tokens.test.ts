@@ -233,3 +233,22 @@ test("the policy's limits on arguments are in each token, and in the check of ca
   expect(await run(50)).toMatchObject({ ok: true });
   expect(await run(51)).toMatchObject({ ok: false, denials: [{ code: "constraint_violated" }] });
 });
+
+test("a call that the policy denies records no capability, which would lack the limits of a later policy", async () => {
+  const given = await bank();
+  const { agent, grants } = await activeAgent(given);
+  const { capabilityId = "" } =
+    grants.find(({ capability }) => capability === "check_balance") ?? {};
+  const run = () =>
+    given.agent.executeGrant({ agent, capability: "check_balance", arguments: { account: "a" } });
+  given.policy.replace({ rules: [] });
+  expect(await run()).toMatchObject({ ok: false, denials: [{ code: "policy_denied" }] });
+  expect(await given.ledger.issued(capabilityId)).toBeUndefined();
+  const constraints = { account: "a" };
+  given.policy.replace({
+    rules: [{ principal: "alice", grant: "*", operations: "*", constraints }],
+  });
+  expect(await run()).toMatchObject({ ok: true });
+  const { further } = (await given.ledger.issued(capabilityId)) ?? {};
+  expect(further).toEqual([JSON.stringify({ constraints })]);
+});
