@@ -59,10 +59,12 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
     uris.add(link, uri);
   }
   const taskIds = new Listed();
+  const ofTasks: string[] = [];
   for (const taskId of textsAt(filter, "taskIds")) {
     const task = tasks.find(taskId, authority.holder(presented));
     if (task === undefined) return invalid("there is no such task");
     taskIds.add(task.link, taskId);
+    ofTasks.push(task.operation);
   }
   // Changes of lists need no operation, but the tokens of the request must be in force. The gate's own token may be
   // replaced by one that is.
@@ -72,7 +74,8 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
     link,
     { ...filter, resourceSubscriptions: uris.of(link), taskIds: taskIds.of(link) },
   ]);
-  const operations = uris.links.map((link) => servers.operation(link, OPERATIONS.subscribe));
+  const ofResources = uris.links.map((link) => servers.operation(link, OPERATIONS.subscribe));
+  const operations = [...new Set([...ofResources, ...ofTasks])];
   return { ok: true, filter, shares: new Map(shares), operations };
 }
 

@@ -6,7 +6,7 @@ import { objectAt, stringAt, valueAt } from "../message/values.js";
 import { forward, restored } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
-import { SUBSCRIPTION_ID, serverNotificationRule } from "./methods.js";
+import { OPERATIONS, SUBSCRIPTION_ID, serverNotificationRule } from "./methods.js";
 import { isInForce } from "./presented-tokens.js";
 import { cancelledText, type ServerLink } from "./server-link.js";
 import { type JudgedFilter, judgeFilter, LIST_FILTERS } from "./subscription-filter.js";
@@ -175,11 +175,11 @@ async function listenToAll(
 /** Passes on a notification of a subscription, with the host's id as the subscription id. */
 async function pass(
   parts: GateParts,
-  { request, lists }: Subscription,
+  { request, lists, operations }: Subscription,
   link: ServerLink,
   heard: Message,
 ): Promise<void> {
-  const { catalog, tasks, authority } = parts;
+  const { catalog, tasks, authority, servers } = parts;
   const rule = serverNotificationRule(heard.method ?? "");
   if (rule === "task") {
     const state = objectAt(heard.value, ["params"]);
@@ -188,6 +188,9 @@ async function pass(
     const denials = await admitInputs(parts, request, task, state);
     if (denials !== undefined) return;
   } else if (rule !== "change") return;
+  // A server may send this notification to hosts that have not subscribed to any of its resources.
+  const subscribes = operations.includes(servers.operation(link, OPERATIONS.subscribe));
+  if (heard.method === "notifications/resources/updated" && !subscribes) return;
   if (heard.method === "notifications/tools/list_changed") catalog.forget(link);
   const edits: Edit[] = [{ path: ["params", "_meta", SUBSCRIPTION_ID], value: request.id }];
   if (heard.method === ACKNOWLEDGED) edits.push(...acknowledgedEdits(lists));

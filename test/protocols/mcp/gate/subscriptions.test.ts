@@ -102,6 +102,43 @@ test("a subscription to a resource ends when its token is revoked", async () => 
   expect(host.received.join()).not.toContain("evil");
 });
 
+test("a subscription to a task ends when its token is revoked, also if it is the gate's own", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("run")] };
+  server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
+  const gate = await openTestGate([server], { operations: ["run"] });
+  const { host, issuer, revocations, ownToken } = gate;
+  const params = { name: "run", _meta: NEW_META };
+  await host.ask({ id: 1, method: "tools/call", params }, NEW);
+  await host.send(listen("mine", { taskIds: ["t1"] }), NEW);
+  await server.request("subscriptions/listen");
+  const revocation = issuer.revocationOf(ownToken);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  expect(await host.answerTo("mine")).toMatchObject({ result: { resultType: "complete" } });
+});
+
+test.each([
+  ["one server", [new RawServer()], "resources:subscribe"],
+  ["several servers", [new RawServer("one"), new RawServer("two")], "one/resources:subscribe"],
+])(
+  "with %s, a host does not hear of changed resources of a server where it has subscribed to lists only",
+  async (_, servers, operation) => {
+    const { host } = await openTestGate(servers, { operations: [operation] });
+    await host.send(listen("mine", { resourcesListChanged: true }), NEW);
+    for (const server of servers) {
+      const { id = null } = await server.request("subscriptions/listen");
+      await server.say(
+        heard("notifications/subscriptions/acknowledged", id, { notifications: {} }),
+      );
+      await server.say(heard("notifications/resources/updated", id, { uri: "db://evil" }));
+      await server.say(heard("notifications/resources/list_changed", id));
+    }
+    await host.heard("notifications/resources/list_changed");
+    expect(host.received.join()).not.toContain("evil");
+  },
+);
+
 test("a subscription at several servers is one subscription for the host, and ends when the last server ends its part", async () => {
   const [one, two] = [new RawServer("one"), new RawServer("two")];
   const { host } = await openTestGate([one, two], { anyOperation: true });
