@@ -31,7 +31,7 @@ export function defineGate(mcp: Command, context: Context): void {
     .option("--upstream <url>", "a server over Streamable HTTP, in the place of a command", toText)
     .option(
       "--name <name>",
-      "a name for the server in pins; unless given, they name its command and folder, or its address",
+      "a name for the server in pins; without it, pins name its command and folder, or its address",
       toText,
     )
     .option("--config <file>", "a JSON file with several servers, by name", toText)

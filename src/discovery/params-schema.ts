@@ -75,7 +75,7 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
           capabilities: {
             type: "array",
             items: { type: "string" },
-            description: "Capabilities that this agent needs that one to have.",
+            description: "Capabilities that this agent requires of that agent.",
           },
         },
         ["url"],

@@ -11,8 +11,7 @@ export const answer: FaultWriter = (res, { status, message, retryAfter }) => {
 
 /** Answers that too many requests are open. */
 export function busy(res: Response): void {
-  const message =
-    "the gate works on as many requests as it can, or as many of this caller; try again soon";
+  const message = "too many requests are open, in total or by this caller; try again soon";
   answer(res, { status: 503, reason: "unavailable", message, retryAfter: 1 });
 }
 
