@@ -50,7 +50,7 @@ type Left =
   | {
       readonly allowed: true;
       readonly authority: OperationAuthority;
-      /** The resources of which a call must name at least one in its arguments; absent if it need not. */
+      /** Handles, of which the arguments of a call must name at least one; `undefined` if they need not name any. */
       readonly resourceHandles: readonly string[] | undefined;
     }
   | { readonly allowed: false; readonly reason: string };
@@ -167,7 +167,8 @@ interface Held {
 function heldAuthority(context: Context, { token }: Options): Held {
   const { PROVISO_TOKEN: variable } = context.env;
   const given = token ?? (variable ? [variable] : []);
-  if (given.length === 0) throw usageError("no token is given", "--token @FILE, or PROVISO_TOKEN");
+  if (given.length === 0)
+    throw usageError("no token is given", "give --token @FILE, or set PROVISO_TOKEN");
   const inspections = given.flatMap((argument) => {
     const tokens = readTokensArgument(context, argument);
     assertPresentable(argument, tokens);
@@ -185,7 +186,7 @@ function heldAuthority(context: Context, { token }: Options): Held {
   return { authority, refusal: refusalOf(authority, warnings) };
 }
 
-/** Warnings about tokens with which a gate refuses every call. */
+/** Codes of warnings about a token. If a token has one of these, a gate refuses every call with the token. */
 const REFUSED: ReadonlySet<string> = new Set<InspectionWarning["code"]>([
   "not_a_capability",
   "unreadable_caveat",

@@ -28,7 +28,8 @@ export function assertServerName(option: string, name: string | undefined): void
 }
 
 /**
- * Refuses operations that no call through a gate can have, so that no token silently allows or limits nothing.
+ * Refuses operations that no call through a gate can have. A token with such an operation allows no call by it, and a
+ * limit on such an operation has no effect.
  *
  * @throws CliError that names the nearest operation, if one is similar.
  */

@@ -72,7 +72,7 @@ export async function gateSettings(
   words: readonly string[],
 ): Promise<GateSettings> {
   assertOneWay(options, words);
-  // Messages name the file by its absolute path, because its user may not know in which folder a host starts the gate.
+  // Messages name the file by its absolute path, because the user may not know in which folder a host starts the gate.
   const file = options.config === undefined ? undefined : absolutePath(context, options.config);
   const read = file === undefined ? undefined : await readConfig(context, "gate", file);
   const config: Partial<GateConfig> = read?.config ?? {};
@@ -180,7 +180,7 @@ function configuredIssuer(read: ReadConfig<GateConfig> | undefined): ForeignIssu
   return { file: resolve(folder, file), name: issuer, feed, state: resolve(folder, state) };
 }
 
-/** @throws CliError if the gate cannot read the revocation list at an address. */
+/** @throws CliError if the URL of the revocation list is malformed, or is plain HTTP to another machine. */
 function assertFeed(feed: string, place: string, insecure: boolean): void {
   readGateUrl(
     feed,

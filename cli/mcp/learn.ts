@@ -92,7 +92,7 @@ async function run(context: Context, words: readonly string[], options: Options)
   const lifetime = await restrictionsFrom({ expires: options.expires });
   const madeHome = await makeHome(home);
   if (madeHome) say(context, `Made a home at ${printable(home.folder)}`);
-  // Checks now what the end of the session needs, because a mistake would then be known too late.
+  // Check the options and the output files before the session: after it, a mistake would be noticed too late.
   await mintForGate(context, options, { grant: options.grant, anyOperation: true, ...lifetime });
   assertWritable(places.token);
   assertWritable(places.request);
@@ -197,7 +197,7 @@ async function record(
   }
 }
 
-/** Returns a function that appends lines to a recording. After a failure, the session continues without it. */
+/** Returns a function that appends lines to a recording. After a failed write, it ignores further lines. */
 function appendTo(context: Context, file: RecordingFile): (line: RecordedLine) => void {
   let hasFailed = false;
   return (line) => {
@@ -211,7 +211,7 @@ function appendTo(context: Context, file: RecordingFile): (line: RecordedLine) =
   };
 }
 
-/** Returns the values of the variables of proviso, which may be tokens and keys. */
+/** Returns the values of the `PROVISO_*` variables except `PROVISO_HOME`. They may be tokens and keys. */
 function ownSecrets({ env }: Context): readonly string[] {
   return Object.entries(env).flatMap(([name, value = ""]) =>
     isOwnVariable(name) && name !== "PROVISO_HOME" && value !== "" ? [value] : [],

@@ -134,8 +134,8 @@ export function sharesOf(
 }
 
 /**
- * Returns the hop that appends the limits of a group to a capability for these operations; an empty array if the
- * limits concern none of the operations.
+ * Returns the hop with a group's limits, for a capability with these operations; an empty array if the limits concern
+ * none of the operations.
  */
 export function hopsOfLimits(
   limits: ArgumentLimits | undefined,
@@ -155,7 +155,10 @@ export type JudgedCall = Pick<OperationInvocation, "operation" | "arguments" | "
 /** The permissions whose limits a call satisfies, and the reasons why it violates the limits of others. */
 interface JudgedPermissions {
   readonly permissions: readonly Permission[];
-  /** About the permission for the operation with the fewest violated limits; empty if the call satisfies one. */
+  /**
+   * The limits that the call violates, of the group with the fewest violations among the groups that permit the
+   * operation. Empty if the call satisfies the limits of one of these groups.
+   */
   readonly denials: readonly AgentDenial[];
 }
 

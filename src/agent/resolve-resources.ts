@@ -23,7 +23,7 @@ interface ResourceAuthority {
   readonly limited?: readonly string[] | undefined;
   /** The permissions that the policy currently gives. */
   readonly permissions: readonly Permission[];
-  /** The limits on arguments by which the policy refuses the call, whatever its resources; empty if there are none. */
+  /** Denials by the policy's limits on arguments, whatever the resources of the call; empty if it violates no limit. */
   readonly beyond: readonly AgentDenial[];
   /** A query that resources must match as well; none unless given. If `unknown`, no handle is allowed. */
   readonly query?: ResourceQuery | "unknown" | undefined;

@@ -173,7 +173,7 @@ export function appendHop(
     if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
   }
   const { bytes, hop } = intersect ? canonicalHop(intersectHop(authority, wanted.hop)) : wanted;
-  // Reducing a hop may leave no call of some operations, but not of all operations of the token.
+  // A reduced hop may leave no call of some operations. If it leaves no call of any operation, it is refused.
   const dead = intersect ? deadOperations(authority, hop) : [];
   const alive = operationsIn(hop).filter((operation) => !dead.includes(operation));
   const compared = dead.length === 0 ? hop : forOperations(hop, alive);

@@ -146,7 +146,7 @@ export function wrongValue(rule: string, expected: string, value: Json | undefin
   return malformed(rule, `"${rule}" must be ${expected}, not ${shown(value)}`);
 }
 
-/** An object with a name that this version does not know. */
+/** The place of a property name that this version does not know, and the names that it knows there. */
 interface NamedPlace {
   /** The rule of the object; absent for the hop itself. */
   readonly inside?: string;

@@ -128,7 +128,7 @@ const LOOSE_PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::0*(\d+))?([^?#]*)/i
 
 /**
  * Returns a URL as it was probably meant: scheme and host in lower case, without a default port, empty segments, a
- * final `/`, a query and a fragment. Returns `undefined` if this is no URL of a limit, or is equal to `text`.
+ * final `/`, a query and a fragment. Returns `undefined` if a limit cannot have that URL, or if it is equal to `text`.
  */
 function nearestUrl(text: string): string | undefined {
   const [, scheme = "", host = "", port = "", path = ""] = LOOSE_PLACE.exec(text) ?? [];

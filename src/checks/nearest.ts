@@ -14,7 +14,8 @@ export type Suggest = (text: unknown, candidates: readonly string[]) => string |
 
 /**
  * Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or a candidate is
- * equal to it. Less than half of the characters of similar strings differ.
+ * equal to it. A similar string differs in less than half of its characters, or only in case, or is the only
+ * candidate that `text` abbreviates.
  */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
@@ -56,7 +57,7 @@ function abbreviated(text: string, candidates: readonly string[]): string | unde
   return others.length === 0 ? match : undefined;
 }
 
-/** Returns whether `name` begins like `text`, and has all letters of `text` in the same order. */
+/** Returns whether `name` has the same first letter as `text`, and has all letters of `text` in the same order. */
 function abbreviates(text: string, name: string): boolean {
   let left = text;
   for (const letter of name) if (left.startsWith(letter)) left = left.slice(1);

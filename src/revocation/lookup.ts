@@ -4,7 +4,7 @@ import type { RevocationQuery } from "./source.js";
 /**
  * Returns every entry that revokes the token of the query.
  *
- * @param entryOn - Returns the entry of one object, if that entry revokes the token.
+ * @param entryOn - Returns the entry with this kind and id, if that entry revokes the token.
  */
 export function findIn(
   { links, capability, keys, principal }: RevocationQuery,

@@ -115,7 +115,7 @@ describe("limits on arguments in a policy", () => {
     expect(limits.every((one) => one === undefined)).toBe(true);
   });
 
-  test("that the request excludes leave nothing to issue", async () => {
+  test("that contradict those of the request leave nothing to issue", async () => {
     const { agent } = await world({
       rules: rulesOf({ ...READ, operationConstraints: { "*": { page: { max: 3 } } } }),
     });

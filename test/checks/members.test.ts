@@ -15,7 +15,7 @@ test.each([
   ["cmd", ["cwd", "command", "env"], '; did you mean "command"?'],
   ["cmd", ["cwd", "command", "commands"], '; did you mean "cwd"?'],
   ["cmd", ["args", "env"], "; there are args, env"],
-])("an unknown property %j, of the known ones %j", (name, known, end) => {
+])("the hint about an unknown property %j, where %j are known", (name, known, end) => {
   expect(meant(name, known)).toBe(end);
 });
 

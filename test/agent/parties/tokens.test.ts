@@ -234,7 +234,7 @@ test("the policy's limits on arguments are in each token, and in the check of ca
   expect(await run(51)).toMatchObject({ ok: false, denials: [{ code: "constraint_violated" }] });
 });
 
-test("a call that the policy denies records no capability, which would lack the limits of a later policy", async () => {
+test("a call that the policy denies records no capability, because the record would lack the limits of a later policy", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const { capabilityId = "" } =

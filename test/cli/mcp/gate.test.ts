@@ -168,7 +168,7 @@ describe("the tokens of a gate", () => {
     expect(await call(free)).not.toHaveProperty("isError", true);
   });
 
-  test("do not show what the home's list of grants has: every tool without a token gets the same answer", async () => {
+  test("do not disclose the home's list of grants: every tool that no token allows gets the same answer", async () => {
     const tools = ["send", "rd", "other"].map((name) => ({ ...TOOL, name }));
     bench.write("tools.json", JSON.stringify(tools));
     await bench.output("init", "--issuer", "me", "--grant", "mcp=send,rd,resources:read");

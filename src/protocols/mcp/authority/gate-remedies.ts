@@ -23,7 +23,7 @@ interface RefusedBy {
   isAllowed(given: JsonObject): boolean;
 }
 
-/** Returns whether a denial depends on the arguments, so that the tokens allow the call with other arguments. */
+/** Returns whether a denial depends on the arguments, so that it may not apply to other arguments. */
 export function isOfArguments({ code }: AgentDenial): boolean {
   return code === "constraint_violated" || code === "resource_denied";
 }

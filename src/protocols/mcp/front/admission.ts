@@ -10,7 +10,7 @@ import { UnfinishedBodies } from "./unfinished-bodies.js";
 /** Maximum number of POST requests that are open at the same time. One caller may have a quarter of them. */
 const MOST_POSTS = 512;
 
-/** The handlers that a request passes before its message is read: who sends it, and how much each caller may send. */
+/** Handlers that run before a message is read. They identify the caller, and limit the open requests of each caller. */
 export class Admission {
   readonly #callerOf: CallerOf;
   readonly #callers = new WeakMap<Request, HttpCaller>();

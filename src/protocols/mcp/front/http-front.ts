@@ -42,8 +42,8 @@ export interface HttpFrontOptions extends UnreadLimits {
    */
   readonly opening: (message: Message, credentials: readonly string[]) => Promise<SessionOpening>;
   /**
-   * Names the party that presents tokens. What one party may have open is limited, and a session belongs to one party.
-   * A session ends when the tokens that it last presented are no longer in force.
+   * Names the party that presents tokens. Each party may have a limited number of open requests, subscriptions and
+   * sessions. A session belongs to one party, and ends when the tokens that it last presented are no longer in force.
    */
   readonly callerOf: CallerOf;
   readonly log: AgentLog;

@@ -1,7 +1,7 @@
-/** The caller of all requests whose headers have no token that is in force. These requests have one share together. */
+/** The caller's name for every request whose headers have no token in force. Such requests count as one caller's. */
 export const STRANGERS = "";
 
-/** Counts what callers have open at the same time. One caller may have at most a quarter of the maximum. */
+/** Counts open items, such as requests, by caller. One caller may have at most a quarter of the maximum. */
 export class Shares {
   readonly #most: number;
   /** The caller of each open item. */
@@ -26,7 +26,7 @@ export class Shares {
   }
 }
 
-/** Something in memory for a caller. */
+/** An item that takes memory, such as a body, and the name of its caller. */
 interface Held {
   readonly caller: string;
   readonly bytes: number;

@@ -74,7 +74,7 @@ export async function judgeInput(
     : { allowed: false, denials: aboutInput(call, decision.denials) };
 }
 
-/** Adds to the reasons that the server has made the refused request, since the host itself has made another one. */
+/** Adds to each reason that the server sent the refused request, because the host only knows its own request. */
 function aboutInput(
   { method, operation }: Pick<GateCall, "method" | "operation">,
   denials: AgentDenials,

@@ -66,8 +66,8 @@ export async function judgeFilter(parts: GateParts, request: HostRequest): Promi
     taskIds.add(task.link, taskId);
     ofTasks.push(task.operation);
   }
-  // Changes of lists need no operation, but the tokens of the request must be in force. The gate's own token may be
-  // replaced by one that is.
+  // A subscription to lists needs no operation, but tokens in the request must be in force. The gate's own token is not
+  // checked, because the user may replace it while the subscription is open.
   const denials = request.credentials.length > 0 ? await authority.standing(presented) : undefined;
   if (denials !== undefined) return refused(denials);
   const shares = servers.links.map((link): [ServerLink, JsonObject] => [

@@ -34,7 +34,8 @@ const LONGEST = 2 ** 31 - 1;
 
 /**
  * The open subscriptions of the new era. A subscription ends when its tokens expire, are revoked or no longer allow it.
- * A subscription to lists stays open if only the gate's own token ends, so that the host hears of the next token.
+ * The exception is a subscription to lists under the gate's own token: it stays open, so that the host is notified when
+ * the user replaces the token.
  */
 export class Subscriptions {
   readonly #authority: GateAuthority;
@@ -94,7 +95,7 @@ export class Subscriptions {
   }
 }
 
-/** Returns whether a subscription is to lists only, and its request had no tokens: the gate has its own. */
+/** Returns whether a subscription is to lists only, and was opened with the gate's own token or with none. */
 function needsNoToken({ request, operations }: Subscription): boolean {
   return operations.length === 0 && request.credentials.length === 0;
 }

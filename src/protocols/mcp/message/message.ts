@@ -196,7 +196,7 @@ export type Era = "old" | "new";
 
 const OLD_VERSIONS: readonly unknown[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/** Returns whether the gate supports a protocol version, which is one of the old era. */
+/** Returns whether a protocol version is one of the old era that the gate supports. */
 export function isOldVersion(version: unknown): boolean {
   return OLD_VERSIONS.includes(version);
 }

@@ -175,7 +175,7 @@ class HttpServer implements ServerConnection {
   async #error(answer: IncomingMessage, status: number, open: Open): Promise<void> {
     const body = await bodyOf(answer, this.#limit).catch(() => "");
     if (this.#hasEndedSession(status, open.era)) {
-      // The end of the session answers the request.
+      // Ending the session answers the request with an error.
       this.#endSession();
       return;
     }

@@ -65,7 +65,7 @@ test("one caller gets at most a quarter of the 256 subscriptions, and all caller
   await expect.poll(() => listen("carol")).toBe(200);
 });
 
-test("one caller gets at most a quarter of the 512 requests at once, and the requests of strangers count as those of one caller", async () => {
+test("one caller gets at most a quarter of the 512 requests at once, and requests without a valid token count as one caller's", async () => {
   const { url, ping } = await servedByName();
   const strangers = Array.from({ length: 128 }, () => begin(url, {}, 1));
   await expect.poll(async () => (await ping({})).status).toBe(503);

@@ -126,7 +126,7 @@ test.each<[string, string, readonly JsonObject[]]>([
   },
 );
 
-test("a resource or a prompt of a server whose operation the tokens lack gets the same answer as one of no server", async () => {
+test("a resource or a prompt whose operation the tokens lack gets the same answer as one that no server has", async () => {
   const [one, two] = [bank("one"), bank("two")];
   one.answers["resources/list"] = { resources: [] };
   const gate = await openTestGate([one, two]);

@@ -102,7 +102,7 @@ test("a subscription to a resource ends when its token is revoked", async () => 
   expect(host.received.join()).not.toContain("evil");
 });
 
-test("a subscription to a task ends when its token is revoked, also if it is the gate's own", async () => {
+test("a subscription to a task ends when its token is revoked, even if the token is the gate's own", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("run")] };
   server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
@@ -122,7 +122,7 @@ test.each([
   ["one server", [new RawServer()], "resources:subscribe"],
   ["several servers", [new RawServer("one"), new RawServer("two")], "one/resources:subscribe"],
 ])(
-  "with %s, a host does not hear of changed resources of a server where it has subscribed to lists only",
+  "with %s, a host that has subscribed to lists only is not notified of changed resources",
   async (_, servers, operation) => {
     const { host } = await openTestGate(servers, { operations: [operation] });
     await host.send(listen("mine", { resourcesListChanged: true }), NEW);
@@ -276,7 +276,7 @@ test.each(["resourceSubscriptions", "taskIds"])(
   },
 );
 
-test("a subscription to the list of tools hears once that the user has accepted a changed definition", async () => {
+test("a subscription to the list of tools is notified once when the user has accepted a changed definition", async () => {
   const server = new RawServer();
   server.answers["tools/list"] = { tools: [tool("read")] };
   const { host, pins } = await openTestGate([server], { operations: ["read"] });
