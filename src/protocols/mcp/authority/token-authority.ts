@@ -153,7 +153,7 @@ class TokenAuthority implements GateAuthority {
     this.#watch.close();
   }
 
-  /** Returns the denials that every call would get: judges the operation "", and drops denials that depend on a call. */
+  /** Returns the denials that every call would get: judges the operation "", and drops what depends on the call. */
   #standing(tokens: readonly AuthenticToken[]): AgentDenials | undefined {
     const [denial, ...more] = tokens.flatMap((token, at): readonly AgentDenial[] => {
       const decision = this.#judge(token, "", {});

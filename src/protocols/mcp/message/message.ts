@@ -189,8 +189,8 @@ function refused(code: number, reason: string, value: JsonObject = {}): RefusedM
 }
 
 /**
- * `old`: revisions up to 2025-11-25, with `initialize` and sessions. `new`: revisions from 2026-07-28 on, whose requests
- * carry the protocol version.
+ * `old`: revisions up to 2025-11-25, with `initialize` and sessions. `new`: revisions from 2026-07-28 on, whose
+ * requests carry the protocol version.
  */
 export type Era = "old" | "new";
 
