@@ -27,7 +27,7 @@ const ENVIRONMENT: readonly Item[] = [
       "%LOCALAPPDATA%\\proviso (Windows)",
   ],
   ["PROVISO_ACCESS_TOKEN", "your OAuth access token, for request and invoke"],
-  ["PROVISO_TOKEN", "the gate's own token, or @FILE, for mcp gate"],
+  ["PROVISO_TOKEN", "the gate's own token, or @FILE, for mcp gate and mcp explain"],
   ["NO_COLOR", "no colours, like --no-color; FORCE_COLOR: colours even without a terminal"],
   ["COLUMNS", "the width of this help, in characters"],
 ];

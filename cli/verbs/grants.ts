@@ -74,7 +74,7 @@ export function define(program: Command, context: Context): void {
     grants
       .command("approve")
       .description(
-        "Approves a request that waits, as one approver. No sign-in is asked for: a user of this system " +
+        "Approves a pending request, as one approver. No sign-in is asked for: a user of this system " +
           "who can write the home's database is the operator, and the ledger says that the operator " +
           "decided. Limits given here apply together with those of the request and of other approvers; if " +
           "nothing is left, the request is denied.",
@@ -92,7 +92,7 @@ export function define(program: Command, context: Context): void {
     },
   }).action(act(context, approve));
   const denying = deciding(
-    grants.command("deny").description("Denies a request that waits, as one approver."),
+    grants.command("deny").description("Denies a pending request, as one approver."),
   )
     .option("--reason <text>", "why, for the one that asked", toText)
     .action(act(context, deny));

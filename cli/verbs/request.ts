@@ -43,7 +43,7 @@ export function define(program: Command, context: Context): void {
         "for, and the handles of the resources, goes to standard error. Ask for no more than the " +
         "task needs: what is not restricted here is as wide as the agent's policy. If people must approve " +
         "it first, standard error says who, where and until when; the command then waits for their " +
-        "decision (on a terminal, or with --wait), or you collect it later, with --collect.",
+        "decision (on a terminal, or with --wait), or you collect the result later, with --collect.",
     )
     .argument("<url>", URL_HELP)
     .option("--grant <grant>", "a grant, as proviso card shows them; repeat for more", collect)

@@ -55,7 +55,7 @@ export const AGENT_CARD_SCHEMA: JsonObject = {
         protocolBinding: {
           ...text,
           minLength: 1,
-          description: "The binding: JSONRPC, GRPC, HTTP+JSON, or the URI of another one.",
+          description: "The binding: JSONRPC, GRPC, HTTP+JSON, or the URI of another binding.",
         },
         tenant: text,
         protocolVersion: { ...text, minLength: 1, description: "The A2A version, such as 1.0." },

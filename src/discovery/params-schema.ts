@@ -58,7 +58,7 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
           url: { type: "string", minLength: 1, description: "The interface's URL in the card." },
           protocolBinding: {
             type: "string",
-            description: "The interface's binding, needed if two interfaces have one URL.",
+            description: "The interface's binding, needed if two interfaces have the same URL.",
           },
           protocolVersions: { type: "array", minItems: 1, maxItems: 64, items: version },
         },

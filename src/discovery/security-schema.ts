@@ -27,7 +27,7 @@ export const SECURITY_DEFINITIONS: JsonObject = {
     {
       schemes: {
         type: "object",
-        description: "Scopes that are needed, by the scheme's name.",
+        description: "Required scopes, by the name of the security scheme.",
         additionalProperties: closed({ list: { type: "array", items: text } }),
       },
     },
