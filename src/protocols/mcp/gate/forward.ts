@@ -54,7 +54,11 @@ export async function forward(
       try {
         await opened.answer(
           asksHost(response) && !mayAsk
-            ? errorText(opened.id, INTERNAL_ERROR, "the server asks where it may not")
+            ? errorText(
+                opened.id,
+                INTERNAL_ERROR,
+                "the server asks for input, which this method does not allow",
+              )
             : await finish(opened, response, id),
         );
       } catch (error) {
