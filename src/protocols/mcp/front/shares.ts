@@ -4,8 +4,7 @@ export const STRANGERS = "";
 /** Counts open items, such as requests, by caller. One caller may have at most a quarter of the maximum. */
 export class Shares {
   readonly #most: number;
-  /** The caller of each open item. */
-  readonly #callers: string[] = [];
+  readonly #open = new Set<{ readonly caller: string }>();
 
   /** @param most - Maximum number of open items of all callers together. */
   constructor(most: number) {
@@ -15,14 +14,15 @@ export class Shares {
   /**
    * Counts one more item of a caller.
    *
-   * @returns A function to call once when the item is closed; `undefined` if there are too many items.
+   * @returns A function to call when the item is closed; `undefined` if there are too many items.
    */
   take(caller: string): (() => void) | undefined {
-    const own = this.#callers.filter((one) => one === caller);
-    const isFull = this.#callers.length >= this.#most || own.length >= Math.ceil(this.#most / 4);
+    const own = [...this.#open].filter((one) => one.caller === caller);
+    const isFull = this.#open.size >= this.#most || own.length >= Math.ceil(this.#most / 4);
     if (isFull) return undefined;
-    this.#callers.push(caller);
-    return () => void this.#callers.splice(this.#callers.indexOf(caller), 1);
+    const item = { caller };
+    this.#open.add(item);
+    return () => void this.#open.delete(item);
   }
 }
 
