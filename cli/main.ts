@@ -42,8 +42,8 @@ function workingFolder(): string | undefined {
 }
 
 /**
- * Returns an AbortSignal. The first signal to the process aborts it, and so does the end of a parent process
- * that is connected by an IPC channel. A second signal ends the process at once.
+ * Returns an AbortSignal that aborts at the first signal to the process, or when a parent process that is connected by
+ * an IPC channel disconnects. A second signal ends the process at once.
  */
 function untilStopped(): AbortSignal {
   const stop = new AbortController();

@@ -48,7 +48,7 @@ export type RequestOutcome =
     }
   | RequestRefusal;
 
-/** The default rule, and 24 hours to decide, since approvers may be absent. */
+/** Fallback for grants that set no rule or lifetime for approvals. The lifetime is 24 hours: approvers may be absent. */
 const STANDARD: RuleInTime = { rule: {}, lifetime: 24 * 60 * 60 };
 const MAX_REQUEST_ID = 256;
 

@@ -42,8 +42,8 @@ function* candidates(domain: ArgumentDomain, given: unknown, suggest: Suggest): 
 }
 
 function* listedNear(listed: readonly Json[], given: unknown, suggest: Suggest): Iterable<Json> {
-  // Only scalars are converted to strings: a call may have an object with a property `toString`, also inside an
-  // array.
+  // Only scalars are converted to strings: `String(given)` throws for an object, also inside an array, whose
+  // property `toString` is not a function.
   const text = isScalar(given) ? String(given) : undefined;
   yield* listed.filter((value) => String(value) === text);
   const texts = listed.filter((value) => typeof value === "string");

@@ -51,7 +51,7 @@ describe("a request that limits the arguments of single operations", () => {
     expect(await call("list", { page: 1 })).toEqual(["constraint_violated"]);
   });
 
-  test("leads to a remedy in the denial of a call only if the remedied call would be allowed", async () => {
+  test("yields a capability whose denials have a remedy only if the call with the remedy would be allowed", async () => {
     const { agent, ran } = await world();
     const refusedBy = async (page: Json, given: number): Promise<unknown> => {
       const one = await grantedOne(agent, {

@@ -186,7 +186,7 @@ describe("the search finds every spelling of a macaroon", () => {
     expect(look(`see ${macaroonToText(bound)}`)).toBe("token");
   });
 
-  test("with a location of the macaroon itself, which is not signed", () => {
+  test("with any location, because the location of a macaroon is not signed", () => {
     const { identifier } = parseMacaroon(TOKEN);
     const key = createRootKey(new Uint8Array(32));
     const own = macaroonToText(createMacaroon(key, { identifier }));

@@ -153,7 +153,7 @@ describe("canonical JSON", () => {
     },
   );
 
-  test("has the order of properties and the values of the copy that canonicalCopy returns", () => {
+  test("parses to what canonicalCopy returns, with properties in the same order", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const value = any as Json;

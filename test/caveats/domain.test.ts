@@ -103,7 +103,7 @@ describe("domains and limits that no hop has", () => {
     expect(meetDomains({ types: ["boolean", "string"] }, texts)).toEqual(texts);
   });
 
-  test("the meet has no exclusion if no excluded value has a common type", () => {
+  test("the meet of two domains leaves out not_in if none of its values has a type that both domains allow", () => {
     const domain = { types: ["number", "string"], not_in: ["a"] } as const;
     expect(meetDomains(domain, { types: ["number"] })).toEqual({ types: ["number"] });
   });

@@ -161,7 +161,7 @@ describe("the message of an overreach", () => {
   });
 });
 
-describe("the message for a program's hop that cannot be written", () => {
+describe("the error of normalizeHop for an invalid hop", () => {
   const nested: unknown[] = [];
   nested.push(nested);
 
@@ -199,7 +199,7 @@ describe("the message for a program's hop that cannot be written", () => {
     },
   );
 
-  test("does not appear for the value null, which is accepted", () => {
+  test("is not thrown for a constraint of null, which is valid", () => {
     expect(normalizeHop({ constraints: { b: null } })).toStrictEqual({ constraints: { b: null } });
   });
 });

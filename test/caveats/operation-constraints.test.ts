@@ -104,7 +104,7 @@ describe("the denials of a call by limits on its operation's arguments", () => {
     expect(actual({})).toEqual([[false, undefined]]);
   });
 
-  test("name an entry by its operation or *, and quote an operation that contains a dot", () => {
+  test("have the rule operationConstraints.*.n for the entry *, and quote an operation that contains a dot", () => {
     const hop = entry("*", { n: 1 });
     expect(judgeHop(hop, asked({ operation: "a.b" }), 0)[0]?.rule).toBe("operationConstraints.*.n");
     const odd = entry("a.b", { n: 1 });

@@ -98,7 +98,7 @@ describe("untrusted text", () => {
   });
 });
 
-test("the row that shows a limit is an expression that --arg reads as the same limit", () => {
+test("hopRows writes a limit as an expression that --arg reads as the same limit", () => {
   const scalar = fc.oneof(
     fc.string(),
     fc.constantFrom("5", "true", "null", "a,b", "USD", "-"),

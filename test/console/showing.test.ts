@@ -191,7 +191,7 @@ describe("requests of unlinked hosts", () => {
   });
 });
 
-test("the page of a linked host's request has no warning, and shows another approver the name of the user", async () => {
+test("the page of a linked host's request does not say that the asker is unknown, and names the linked user to another approver", async () => {
   const pair = await startConsole({
     settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
   });

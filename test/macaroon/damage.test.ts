@@ -49,7 +49,7 @@ describe.each(FORMATS)("a %s token", (format) => {
   const alone = macaroonToBytes(root, format);
   const presented = concat(alone, macaroonToBytes(discharge, format));
 
-  test("is accepted undamaged", () => {
+  test("is accepted if it is not damaged", () => {
     expect(refusal(presented)).toBe("accepted");
   });
 

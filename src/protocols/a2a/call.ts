@@ -38,10 +38,7 @@ export interface AuthenticCall extends Call {
 
 /** The view of the tasks that a call may see, and the time when the view expires. */
 export interface Sight extends TaskView {
-  /**
-   * Expiry of the call's capability that expires first, in milliseconds since 1970; `Infinity` without
-   * capabilities.
-   */
+  /** Earliest expiry among the call's capabilities, in milliseconds since 1970; `Infinity` without capabilities. */
   readonly expires: number;
 }
 

@@ -287,7 +287,7 @@ describe("a host's key rotated without a proof", () => {
     expect(said(await same.asHost("/capability/list"))).toBe("200");
   });
 
-  test("makes a new host if the key is first used to register an agent, and can still manage the agents of the old host", async () => {
+  test("creates a new host if the key's first request registers an agent, and can still revoke the old host's agents", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;

@@ -28,8 +28,8 @@ const MISLEADING_ESCAPE = /%(?:2[DEF]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])
  * Returns the arguments by which the gate judges a resource: `path` for a `file:` URI, else `uri`.
  *
  * A `file:` URI must be `file:///` followed by a path in the strict form of docs/spec.md, section 5.2. Only characters
- * that need an escape, such as a space, may have one. A program that does not decode escapes then stays in the same
- * folder, unless the name of the folder has such a character.
+ * that need an escape, such as a space, may have one. A program that does not decode escapes therefore opens a path in
+ * the same folder as a program that decodes them, unless the folder's path has escapes.
  *
  * @param uri - The URI as the host wrote it.
  */

@@ -9,7 +9,7 @@ import { entry, memory, opened, sdk } from "./support.js";
 
 // Attempts to exceed a token's limit in the SDK's dialect. Each attempt is refused, and no refused call runs.
 
-test("a token's constraints apply to every property of every SDK message", async () => {
+test("a token's constraints apply to every string property of every SDK message", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
     skill: "skill",
     tool: "tools",
