@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { HomeFiles } from "../../src/home/home-files.js";
+import { isServerName } from "../../src/protocols/mcp/gate/servers.js";
 import { isAddress } from "../../src/storage/database.js";
 import type { Context } from "../context.js";
 import type { HomeChoice } from "../home.js";
@@ -15,6 +16,8 @@ export interface GateToken {
   /** The absolute path of the token file. */
   readonly file: string;
   readonly grant: string;
+  /** The name of the server; `undefined` if it is not known. */
+  readonly server?: string | undefined;
 }
 
 /** The configuration of a host, in the form that Claude Desktop, Cursor and most other hosts use. */
@@ -93,12 +96,17 @@ export function ownCommand({ env, program }: Context): readonly string[] {
 export function gateCommand(
   context: Context,
   { database }: HomeChoice,
-  { home, file, grant }: GateToken,
+  { home, file, grant, server }: GateToken,
 ): readonly string[] {
-  const place = isFile(database) ? ["--database", home.database] : [];
-  const named = grant === GATE_GRANT ? [] : ["--grant", grant];
-  const words = ["mcp", "gate", "--home", home.folder, ...place, ...named, "--token", `@${file}`];
-  return [...ownCommand(context), ...words];
+  const options = [
+    ...["--home", home.folder],
+    ...(isFile(database) ? ["--database", home.database] : []),
+    ...(grant === GATE_GRANT ? [] : ["--grant", grant]),
+    // The name of a file can have characters that --name refuses.
+    ...(server !== undefined && isServerName(server) ? ["--name", server] : []),
+    ...["--token", `@${file}`],
+  ];
+  return [...ownCommand(context), "mcp", "gate", ...options];
 }
 
 /**

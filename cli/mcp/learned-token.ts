@@ -78,7 +78,8 @@ export async function learnToken(
   const { hop } = learned;
   if (hop === undefined) throw nothingLearned(places, learned, seen);
   const { grant } = options;
-  const token: GateToken = { home: homeFor(context, options), file: places.token, grant };
+  const home = homeFor(context, options);
+  const token: GateToken = { home, file: places.token, grant, server: places.name };
   const learning: Learning = { options, places, seen, learned, hop, token };
   const written = areAsLearned(places.request, places.token)
     ? await writeBoth(context, words, learning)

@@ -90,6 +90,8 @@ describe("proviso mcp learn between a client and a real server", () => {
             "gate",
             "--home",
             bench.home,
+            "--name",
+            "files",
             "--token",
             `@${bench.home}/files.token`,
             "--",
