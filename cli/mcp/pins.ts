@@ -41,7 +41,8 @@ export function definePins(mcp: Command, context: Context): void {
   const forgetting = pins
     .command("forget")
     .description(
-      "Removes the pins of a server, so that its tools are pinned when they are seen next.",
+      "Removes the pins of a server, so that its tools are pinned when they are seen next, also by a " +
+        "running gate.",
     )
     .argument("<server>", "the server, as pins list shows it")
     .action(act(context, forget));

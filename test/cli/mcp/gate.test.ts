@@ -254,6 +254,30 @@ describe("the pins of tool definitions", () => {
     expect(await bench.output("mcp", "pins", "accept", "--all")).toBe("Nothing has changed.");
   });
 
+  test("can be forgotten: a running gate notifies the host, and pins the tool anew", async () => {
+    const write = (description: string) =>
+      bench.write("tools.json", JSON.stringify([{ ...TOOL, description }]));
+    write("Sends");
+    await bench.output("mcp", "token", "-o", "t", "--op", "send");
+    const server = fickleServer(bench.path("tools.json"));
+    const host = await Host.start(bench, ["--token", "@t", "--name", "mail", "--", ...server]);
+    let changed = 0;
+    host.client.setNotificationHandler("notifications/tools/list_changed", () => {
+      changed++;
+    });
+    expect(await host.tools()).toEqual(["send"]);
+    write("Sends, and copies");
+    expect(await host.tools()).toEqual([]);
+    expect(changed).toBe(0);
+    expect(await bench.output("mcp", "pins", "forget", "mail")).toBe("forgot 1 tool of mail");
+    await expect.poll(() => changed, { timeout: 5000 }).toBe(1);
+    expect(await host.tools()).toEqual(["send"]);
+    const { pins } = await bench.json("mcp", "pins");
+    expect(pins).toMatchObject([
+      { tool: "send", definition: { description: "Sends, and copies" } },
+    ]);
+  });
+
   test("belong to one server: a program with its folder and arguments, an address, or a name", async () => {
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const [program = "", server = ""] = fickleServer("tools.json");

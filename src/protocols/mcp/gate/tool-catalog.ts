@@ -24,13 +24,16 @@ export class ToolCatalog {
 
   /** The definitions, by name, that differed from their pins when the gate last read them. */
   readonly #changed = new Map<ServerLink, Map<string, ToolDefinition>>();
-  readonly #onAccepted: () => void;
+  readonly #onRestored: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onAccepted - Called when a user has accepted a changed definition, so that its tool is no longer hidden. */
-  constructor(pins: ToolPins, onAccepted: () => void) {
+  /**
+   * @param onRestored - Called when a tool is no longer hidden, because a user has accepted its changed definition or
+   *   removed its pin.
+   */
+  constructor(pins: ToolPins, onRestored: () => void) {
     this.#pins = pins;
-    this.#onAccepted = onAccepted;
+    this.#onRestored = onRestored;
   }
 
   /** Stops reading the pins. */
@@ -78,7 +81,7 @@ export class ToolCatalog {
     if (known !== undefined && !tools.has(name)) tools = await this.#listed(link, request);
     const tool = tools.get(name);
     if (tool?.isChanged !== true) return tool;
-    // The user may have accepted the change since the list was read.
+    // The user may have accepted the change, or removed the pin, since the list was read.
     const changed = await this.#pins.check(link.name, [tool.definition]);
     const again = { definition: tool.definition, isChanged: changed.has(name) };
     tools.set(name, again);
@@ -100,22 +103,22 @@ export class ToolCatalog {
   #readLater(): void {
     this.#timer = setTimeout(async () => {
       // If the pins cannot be read now, they may be readable a second later.
-      if (await this.#forgetAccepted().catch(() => false)) this.#onAccepted();
+      if (await this.#forgetRestored().catch(() => false)) this.#onRestored();
       this.#timer = undefined;
       if (this.#changed.size > 0) this.#readLater();
     }, INTERVAL).unref();
   }
 
-  /** @returns `true` if a user has accepted at least one changed definition. */
-  async #forgetAccepted(): Promise<boolean> {
+  /** @returns `true` if at least one changed tool is no longer hidden. */
+  async #forgetRestored(): Promise<boolean> {
     let isAny = false;
     for (const [link, changed] of this.#changed) {
       const definitions = [...changed.values()];
-      const accepted = await this.#pins.pinned(link.name, definitions);
+      const restored = await this.#pins.unchanged(link.name, definitions);
       for (const definition of definitions) {
         const { name } = definition;
         // The server may have changed the definition again in the meantime.
-        if (!accepted.has(name) || changed.get(name) !== definition) continue;
+        if (!restored.has(name) || changed.get(name) !== definition) continue;
         changed.delete(name);
         isAny = true;
       }

@@ -26,11 +26,12 @@ export interface ToolPins {
    */
   check(server: string | undefined, tools: readonly ToolDefinition[]): Promise<ReadonlySet<string>>;
   /**
-   * Compares definitions with the pinned definitions, and pins nothing.
+   * Compares definitions as {@link check} does, but writes nothing.
    *
-   * @returns The names of tools whose pinned definition is the given one.
+   * @returns The names of tools that `check` would not report: their definition is the pinned one, or `check` would pin
+   *   it.
    */
-  pinned(
+  unchanged(
     server: string | undefined,
     tools: readonly ToolDefinition[],
   ): Promise<ReadonlySet<string>>;
@@ -99,13 +100,21 @@ export class PinStore implements ToolPins {
     return new Set(changed.map(({ name }) => name));
   }
 
-  async pinned(
+  async unchanged(
     server: string | undefined,
     tools: readonly ToolDefinition[],
   ): Promise<ReadonlySet<string>> {
-    const seen = seenIn(this.#titleOf(server), tools);
-    const rows = await this.#database.read((db) => rowsOf(db, seen));
-    const same = seen.filter(({ id, text }) => rows.get(id)?.definition === text);
+    const title = this.#titleOf(server);
+    const seen = seenIn(title, tools);
+    const { rows, hasRoom } = await this.#database.read(async (db) => ({
+      rows: await rowsOf(db, seen),
+      hasRoom: (await countOf(db, title)) < MOST_TOOLS,
+    }));
+    const same = seen.filter(({ id, text }) => {
+      const row = rows.get(id);
+      if (row !== undefined) return row.definition === text;
+      return hasRoom && text.length <= LONGEST;
+    });
     return new Set(same.map(({ name }) => name));
   }
 

@@ -169,7 +169,7 @@ test.each([
     openGateSession({
       servers,
       authority: { onChange: () => () => {} } as never,
-      pins: { check: async () => new Set(), pinned: async () => new Set() },
+      pins: { check: async () => new Set(), unchanged: async () => new Set() },
       log: () => {},
     }),
   ).toThrow(message);

@@ -96,6 +96,25 @@ onBothDatabases((place) => {
       const long = { ...READ, description: "a".repeat(256 * 1024) };
       expect([...(await store.check("other", [long]))]).toEqual(["read"]);
       expect(await store.list()).toHaveLength(1000);
+      expect([...(await store.unchanged(undefined, [...many.slice(998), READ]))]).toEqual([
+        "t998",
+        "t999",
+      ]);
+      expect([...(await store.unchanged("other", [long]))]).toEqual([]);
+    });
+
+    test("names without a write the tools that the next check reports no change of", async () => {
+      const store = await gate();
+      const unchanged = async (tool: ToolDefinition) => [
+        ...(await store.unchanged("files", [tool])),
+      ];
+      expect(await unchanged(READ)).toEqual(["read"]);
+      expect(await store.list()).toEqual([]);
+      await store.check("files", [READ]);
+      expect(await unchanged(READ)).toEqual(["read"]);
+      expect(await unchanged(POISONED)).toEqual([]);
+      await store.forget("files");
+      expect(await unchanged(POISONED)).toEqual(["read"]);
     });
   });
 });
