@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";
@@ -12,10 +11,10 @@ import type { GateConfig, ServerConfig } from "./gate-config.js";
 export type ServerSource = {
   readonly name: string | undefined;
   /**
-   * A string that identifies the server in the pins of all gates of a home: the name that `--name` gives, the name and
-   * the configuration file, or a {@link titleOfProgram} or {@link titleOfAddress}.
+   * The title of the server's pins: the name that `--name` gives, or the name and the configuration file. `undefined`
+   * for a server on the command line without `--name`.
    */
-  readonly title: string;
+  readonly title: string | undefined;
 } & (
   | {
       readonly kind: "program";
@@ -56,13 +55,11 @@ export function serversFrom(
   }
   if (upstream !== undefined) {
     const url = serverUrl(upstream, "--upstream", insecure);
-    const named = title ?? titleOfAddress(url);
-    return [{ name: undefined, title: named, kind: "address", url, headers: {} }];
+    return [{ name: undefined, title, kind: "address", url, headers: {} }];
   }
   const [command = "", ...args] = words;
   const { cwd } = context;
-  const named = title ?? titleOfProgram(command, args, cwd);
-  return [{ name: undefined, title: named, kind: "program", command, args, cwd, env: {} }];
+  return [{ name: undefined, title, kind: "program", command, args, cwd, env: {} }];
 }
 
 function serverUrl(text: string, place: string, insecure: boolean): URL {
@@ -94,25 +91,6 @@ export function readGateUrl(
       : `write it like ${example}`;
     throw new CliError({ code: error.code, message: error.message, exitCode: EXIT.usage, hint });
   }
-}
-
-/**
- * Identifies a program by its command, its working folder and a digest of its arguments. The arguments themselves may
- * be secret, and pins are stored and printed.
- */
-function titleOfProgram(command: string, args: readonly string[], cwd = ""): string {
-  const place = `${command} in ${cwd}`;
-  return args.length === 0 ? place : `${place}, arguments ${digestOf(JSON.stringify(args))}`;
-}
-
-/** Identifies a server over HTTP by its origin and a digest of the rest of its URL, which may contain a secret. */
-function titleOfAddress({ origin, pathname, search }: URL): string {
-  return `${origin}, path ${digestOf(`${pathname}${search}`)}`;
-}
-
-/** Returns the first 64 bits of a SHA-256 digest, in hexadecimal. */
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function namedServer(
