@@ -45,7 +45,7 @@ test("agent.begin accepts a clearance once, and records the call in the ledger",
   expect(line).not.toHaveProperty("skill");
 });
 
-test("a call is refused if its operation is unknown, a constraint is violated, or it has no valid capability", async () => {
+test("a call is refused if its operation is unknown, if it violates a constraint, or if no valid capability is presented", async () => {
   const { agent, ledger, token } = await notes();
   const codes = async (...given: Parameters<typeof asked>) => {
     const answer = await agent.clearOperation(ALICE, asked(...given));

@@ -106,7 +106,7 @@ describe("limits on arguments in a policy", () => {
     expect(made).toHaveLength(3);
   });
 
-  test("do not hold where another rule permits the same without limits", async () => {
+  test("do not hold for an operation that another rule permits without limits", async () => {
     const { agent } = await world({
       rules: rulesOf({ ...READ, operationConstraints: { retrieve: { page: 1 } } }, READ),
     });

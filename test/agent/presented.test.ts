@@ -57,7 +57,7 @@ describe("several capabilities in one call", () => {
     ]);
   });
 
-  test("that are refused leave the authentic capability in the ledger, even if seven malformed tokens precede it", async () => {
+  test("are recorded, if refused, under the one authentic capability, even if seven malformed tokens precede it", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));

@@ -146,12 +146,9 @@ describe("canonical JSON", () => {
     ['"\\u001f"', "returns a value"],
     ['"\\u001F"', "returns undefined"],
     ['{"a":1', "throws"],
-  ])(
-    "is the only JSON that readCanonicalJson returns: readCanonicalJson(%j) %s",
-    (text, expected) => {
-      expect(readingOf(text)).toBe(expected);
-    },
-  );
+  ])("is required by readCanonicalJson: readCanonicalJson(%j) %s", (text, expected) => {
+    expect(readingOf(text)).toBe(expected);
+  });
 
   test("parses to what canonicalCopy returns, with properties in the same order", () => {
     fc.assert(

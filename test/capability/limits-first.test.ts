@@ -70,12 +70,12 @@ describe("attenuate refuses a hop past a limit with one TokenError", () => {
 });
 
 describe("at most 16 reasons are reported", () => {
-  test("for members beyond the token", () => {
+  test("for operations beyond the token", () => {
     const refused = attenuate(token, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("for members and limits together, the first 16", () => {
+  test("for operations, constraints and invokers together: the first 16 in this order", () => {
     const parent = mint(issuer, { invokers: ["a"], constraints: limitsOn(90, { max: 1 }) });
     const refused = attenuate(parent, {
       operations: ["delete"],

@@ -63,7 +63,7 @@ describe("the warnings of inspect", () => {
     expect(warnings(make())).toEqual([message]);
   });
 
-  test("are none for a lifetime of exactly one day until the token has expired, and none for a notBefore equal to the current time", () => {
+  test("are none for an unexpired token that lives exactly one day, and none for a token whose notBefore is the current time", () => {
     const day = mint(issuer, { expires: new Date(NOW + 86_400_000) });
     expect(warnings(day)).toEqual([]);
     expect(warnings(day, NOW + 86_400_000)).toEqual(["it expired at 2030-01-02T00:00:00Z"]);
@@ -85,7 +85,7 @@ describe("the message for misuse", () => {
     );
   });
 
-  test("names the hop that cannot be read if attenuate gets a token with such a hop", () => {
+  test("of attenuate names the hop of the token that cannot be read", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,

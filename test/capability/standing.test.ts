@@ -101,7 +101,7 @@ describe("the stored record of a capability", () => {
     expect(kept.includes(keys.exportJwkSet().keys[0]?.k ?? "absent")).toBe(false);
   });
 
-  test("remakes a token narrowed after issue() if it has the further hops in order", () => {
+  test("remakes a token narrowed after issue() if the record has the further hops in order", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const nonce = "AAAAAAAAAAAAAAAA";

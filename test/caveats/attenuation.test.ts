@@ -253,7 +253,7 @@ describe("attenuation refuses a hop beyond the token", () => {
       "notBefore",
     ],
   ])(
-    "and any other hop, even with only a purpose, if the token already allows nothing: %s",
+    "and, if the token already allows nothing, every hop, even with only a purpose: %s",
     (_, hops, rule) => {
       for (const hop of [{ operations: ["x"] }, { purpose: "why" }, { maxFurtherHops: 9 }]) {
         expect(lint(...hops, hop)).toEqual([

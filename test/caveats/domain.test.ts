@@ -73,7 +73,7 @@ describe("two limits on one argument", () => {
   });
 
   test.each(MEETS)(
-    "%s: the meet, written as a limit, allows the same values, unless it is empty",
+    "%s: a meet that is not empty allows the same values when written as a limit",
     (_, a, b) => {
       const domain = meetDomains(domainOf(a), domainOf(b));
       const limit = limitFrom(domain);

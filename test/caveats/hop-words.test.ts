@@ -18,7 +18,7 @@ const HOP: Hop = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-test("each key of a hop has a description of the expected kind, with the value of the key", () => {
+test("words() of each hop key describes the value as a set, limits, lists, a time, a count or text", () => {
   expect(overHop(HOP, (rule, value) => rule.words(value))).toEqual([
     { kind: "set", items: ["retrieve"] },
     { kind: "set", items: ["rh_a"] },
@@ -75,7 +75,7 @@ describe("the description of what all hops allow for a key", () => {
   });
 });
 
-test("each hop key has its label and, if the command has a flag for the key, that flag with help text", () => {
+test("HOP_RULES has a label for each hop key, and a flag with help text for each key that the command can set", () => {
   const words = HOP_KEYS.map((key) => {
     const { label, flag } = HOP_RULES[key];
     return [key, label, flag?.kind, flag?.form, flag?.help];

@@ -14,7 +14,7 @@ import { asked } from "./support.js";
 
 const PAIRS = runsOr(sized(3_000, 400));
 
-test(`of ${PAIRS} random calls, a narrowed schema accepts all that the server's schema and the hops allow, and under 15% of those that the hops refuse`, {
+test(`in ${PAIRS} random cases, a narrowed schema accepts each call that the server's schema and the hops allow, and under 15% of the calls that the hops refuse`, {
   timeout: 0,
 }, () => {
   const random = new Random(SEED);

@@ -209,7 +209,7 @@ describe("attenuation with limits on operations", () => {
     expect(lint(TOOLS, hop)).toEqual([rule]);
   });
 
-  test("refuses an argument without a value only if no operation can be called", () => {
+  test("refuses a limit that leaves no value for an argument only if no call of any operation is left", () => {
     const two = normalizeHop({
       operations: ["a", "b"],
       operationConstraints: { a: { x: 1 } },

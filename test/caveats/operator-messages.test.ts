@@ -201,7 +201,7 @@ describe("a caveat cannot be read, since", () => {
   });
 });
 
-test("readHop names a problem with an operator of elements by the rule of that operator", () => {
+test("readHop names the faulty operator inside each in the rule of a problem", () => {
   const caveat = '{"operationConstraints":{"get":{"x":{"each":{"absent":true,"maxx":1}}}}}';
   expect(problemsIn(caveat)).toEqual([
     `caveat_malformed ${RULE}.each.absent`,

@@ -88,7 +88,7 @@ describe("URLs that a person writes for a limit", () => {
     });
   });
 
-  test("are refused with a hint if a combination of their schemes, hosts and ports is missing, even if one has a host suffix", () => {
+  test("are refused with a hint if the limit would also allow another scheme with one of their hosts, even a host with *", () => {
     expect(mistake("https://*.a.example", "http://b.example")).toEqual({
       problem: "this limit would allow https://b.example:443 too",
       hint: "add https://b.example:443, or give fewer URLs: a limit allows every combination of schemes, hosts and ports",

@@ -57,7 +57,7 @@ describe("a token for three tools", () => {
     expect(await verify(token, operation, ...args)).toEqual({ status: 1, rules });
   });
 
-  test("has a number of elements shown with the noun in the right form", async () => {
+  test('is shown by inspect with "1 element" in the singular and "2 elements" in the plural', async () => {
     const limits = ["a items<=1", "b items>=1", "c items=1", "d items<=2"];
     const one = await bench.output(
       ...["mint", "--grant", "agent:tools", "--op", "send"],
@@ -72,7 +72,7 @@ describe("a token for three tools", () => {
     }
   });
 
-  test("has its limits on each operation shown by inspect", async () => {
+  test("is shown by inspect with its limits on each operation", async () => {
     const words = await bench.output("inspect", token);
     for (const line of [
       "argument of     fetch: limit <= 10, if it is there",
@@ -189,7 +189,7 @@ describe("attenuate with a limit that leaves no call of an operation", () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   });
 
-  test("suggests no name that has nothing in common with the given one", async () => {
+  test("suggests a similar name of the closed list, and no name that has nothing in common with the given name", async () => {
     const closed = await bench.output(
       ...["mint", "--grant", "agent:tools", "--op", "get", "--only-args", "get:a,limit"],
     );

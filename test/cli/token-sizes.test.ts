@@ -81,7 +81,7 @@ test("attenuate and verify refuse a token of more than 10,240 bytes, with an err
   expect(verify).toMatchObject({ status: 3, denials: [{ code: "token_too_large" }] });
 });
 
-test("attenuate refuses a text that is longer than any token, and says the characters and the limit in bytes", async () => {
+test("attenuate refuses a text that is longer than any token; the error has its number of characters and the limit in bytes", async () => {
   const { status, stderr } = await bench.run(["attenuate"], { input: "A".repeat(50_000) });
   expect(status).toBe(3);
   expect(stderr).toContain("has 50000 characters, more than a token of 10240 bytes can have\n");

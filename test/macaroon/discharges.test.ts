@@ -112,7 +112,7 @@ const GRAPHS: readonly Graph[] = [
   },
 ];
 
-describe("verifyMacaroon with discharges gives for", () => {
+describe("the result of verifyMacaroon for", () => {
   test.each(GRAPHS)("$about: $expected", ({ needs, expected }) => {
     const [root = needing(ROOT), ...others] = Object.entries(needs).map(([name, needed]) =>
       needing(name, ...needed),

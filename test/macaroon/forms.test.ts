@@ -94,12 +94,12 @@ describe("the message of a failed verification", () => {
       "message",
     ]);
   });
+});
 
-  test("is thrown as a TypeError if verifyMacaroon gets no options", () => {
-    expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow(
-      "options must be a plain object with",
-    );
-  });
+test("verifyMacaroon without options throws a TypeError", () => {
+  const verify = (): unknown => verifyMacaroon(bare, key, undefined as never);
+  expect(verify).toThrow(TypeError);
+  expect(verify).toThrow("options must be a plain object with");
 });
 
 test.each(["v1", "v2"] as const)(

@@ -349,7 +349,7 @@ describe("the policy's limits on arguments", () => {
     expect(inspect(capabilitiesOf(outcome)[0]?.token ?? "").authority.furtherHops).toBe(0);
   });
 
-  test("are those of the request and those in force when the capability is collected", async () => {
+  test("are those in force at the request, followed by those in force at the collection", async () => {
     const given = await approving();
     given.policy.replace(limited(9));
     const { decide, collect } = await asked(given);

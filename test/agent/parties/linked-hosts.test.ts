@@ -54,7 +54,7 @@ throughStores((place) => {
     expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
   });
 
-  test("after a claim has linked a host to a user, approving another claim is refused as agent_ended, and approving as another user as host_taken", async () => {
+  test("after a claim has linked a host to a user, approving the host's other claims is refused as agent_ended, and another user's approval of the host's new agent as host_taken", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const first = done(await parties.register(registration({ mode: "autonomous" })));

@@ -206,7 +206,7 @@ test("Parties can decide and revoke without skills and without a policy", async 
   expect(request).toMatchObject({ ok: false, code: "invalid_capabilities" });
 });
 
-test("the policy's limits on arguments are in each token, and in the check of calls without one", async () => {
+test("the policy's limits on arguments are in each token, and hold for calls without a token", async () => {
   const given = await bank({
     rules: {
       rules: [
@@ -234,7 +234,7 @@ test("the policy's limits on arguments are in each token, and in the check of ca
   expect(await run(51)).toMatchObject({ ok: false, denials: [{ code: "constraint_violated" }] });
 });
 
-test("a call that the policy denies records no capability, because the record would lack the limits of a later policy", async () => {
+test("a call that the policy denies does not record the grant's capability as issued; the first allowed call does, with the policy's limits", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const { capabilityId = "" } =

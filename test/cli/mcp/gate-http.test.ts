@@ -72,7 +72,7 @@ test("a gate over HTTP judges each client by the token in its headers, and the l
   expect(audit).toMatch(/refused .* bob {2}send/);
 });
 
-test("a gate without a token of its own says which of the caller's tokens would do alone", async () => {
+test("a gate without a token of its own says which of the caller's tokens alone would allow the call", async () => {
   await bench.output("mcp", "token", "-o", "limited", "--op", "send", "--arg", "send:to=bob");
   const { url } = await listening();
   const [sender, limited] = ["sender", "limited"].map((file) => bench.read(file).trim());

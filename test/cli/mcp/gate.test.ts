@@ -152,7 +152,7 @@ describe("the tokens of a gate", () => {
     expect(JSON.stringify(content)).not.toContain(child);
   });
 
-  test("may all come in the _meta of a call: a refusal then names the one that would do alone", async () => {
+  test("may all come in the _meta of a call: a refusal then names the token that alone would allow the call", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     const limit = ["--arg", "send:amount<=50"];
     await bench.output("mcp", "token", "-o", "limited", "--op", "send", ...limit);
@@ -335,7 +335,7 @@ describe("the pins of tool definitions", () => {
   test.each([
     [["--name", "a/b", "--", "server"], '--name "a/b" cannot be the name of a server'],
     [["--name", "a", "--config", "gate.json"], "--name is not for --config"],
-  ])("are not kept under a name given by %j: %s", async (words, message) => {
+  ])("cannot be given a name with mcp gate %j: %s", async (words, message) => {
     const { status, stderr } = await bench.run(["mcp", "gate", ...words]);
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
@@ -432,7 +432,7 @@ test("a gate does not start with a token of another issuer or for another grant"
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
 });
 
-test("a server's option without -- before the server's command is explained, also after a global option", async () => {
+test("mcp gate says to write -- before the server's command if an option of the server is unknown, even after a global option", async () => {
   const { status, stderr } = await bench.run(["--home", "h", "mcp", "gate", "npx", "-y", "server"]);
   expect(status).toBe(2);
   expect(stderr).toContain("write -- before the server's command: proviso mcp gate -- ");

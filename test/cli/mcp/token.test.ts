@@ -117,7 +117,7 @@ test("mcp token fails if it may not write the token file, names the file, and ke
   expect(bench.read("locked/t")).toBe("before");
 });
 
-test("mcp token and mint name the operations of which contradictory limits allow no call", async () => {
+test("mcp token and mint name each operation whose contradictory limits allow no call", async () => {
   const limits = ["send:amount>=7", "send:amount<=6"].flatMap((one) => ["--arg", one]);
   const note = 'note: no call of "send" is allowed: the limits leave no value for "amount"\n';
   const options = ["--op", "send,read", ...limits];

@@ -37,7 +37,7 @@ test("both implementations reach every step of the flows", () => {
   }
 });
 
-test("each difference in the flows has a row in the table of differences, and the flows show the difference of each row about them", () => {
+test("each difference in the flows has a row in the table of differences, and each row about the flows matches a difference in the flows", () => {
   const { unexplained, unobserved } = explained(SECTIONS, differences);
   expect({ unexplained, unobserved }).toEqual({ unexplained: [], unobserved: [] });
 });

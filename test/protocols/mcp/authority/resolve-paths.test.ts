@@ -96,7 +96,7 @@ test.each([
   ["data", "data/not%20there/x", true],
   ["my data", "my%20data/x/passwd", false],
 ])(
-  "a limit to the folder %s applies to the decoded path and to the path as written, so the resource %s is allowed: %s",
+  "a limit to the folder %s applies to the decoded path and to the path as written: the resource %s is allowed: %s",
   async (folder, path, expected) => {
     const read = resourceArguments(`file://${join(root, path)}`);
     if (!read.ok) throw new Error(read.denial.message);

@@ -75,7 +75,7 @@ test("all sessions whose tokens are no longer valid end within two seconds, even
   slow.resolve();
 });
 
-test("a session counts until its servers have ended", async () => {
+test("a session counts towards the limit of sessions until its servers have ended", async () => {
   const { url, slow } = await servedSlowly({ sessions: 4 });
   const first = await initialized(url);
   const deleted = ask(url, "DELETE", first);

@@ -99,7 +99,7 @@ test("if all incomplete request bodies together exceed the limit, the client wit
   for (const sent of [small, third]) sent.destroy();
 });
 
-test("a caller with many incomplete bodies loses some of them, and not another caller with a larger body", async () => {
+test("if all incomplete request bodies together exceed the limit, connections of the caller with the most bytes are closed, not that of a caller with one larger body", async () => {
   const { url } = await servedByName({ unfinished: 100_000 });
   const alice = begin(url, of("alice"), 40_000);
   await sleep(100);

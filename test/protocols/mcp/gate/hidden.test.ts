@@ -47,7 +47,10 @@ interface Case {
 }
 
 test.each<[string, Case]>([
-  ["a token without them", { tokens: [SEND], names: ["rd", "zzz", "a:b", "resources:read", ""] }],
+  [
+    "a token that lacks the tools",
+    { tokens: [SEND], names: ["rd", "zzz", "a:b", "resources:read", ""] },
+  ],
   [
     "a list of grants that has the hidden tool",
     { tokens: [SEND], granted: ["send", "rd"], names: ["rd", "zzz", "a:b"] },

@@ -116,7 +116,7 @@ test.each([
   ["an error", '"error":{"code":-32601,"message":""}'],
   ["a result", '"result":{}'],
 ])(
-  "%s of the host does not carry the properties of a call in another letter case to the server",
+  "%s of the host with Method and Params, a call's properties in another letter case, does not reach the server",
   async (_, answer) => {
     const host = await openLineHost();
     await host.write(INITIALIZE);

@@ -421,7 +421,7 @@ test("each message to an address where nothing listens fails with server_unavail
   });
 });
 
-test("every request repeats the session id, and close ends the session with DELETE", async () => {
+test("every request after initialize has the session id, and close ends the session with DELETE", async () => {
   const { url, requests } = await httpServer((req, res) => {
     if (req.method !== "POST") res.writeHead(405).end();
     else if (req.headers["mcp-session-id"] === undefined) opened(req, res);
