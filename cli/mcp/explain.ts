@@ -157,8 +157,9 @@ function serverFrom(
   throw usageError(`--upstream ${quoted(upstream)} is not the address of a server`, hint);
 }
 
-/** The authority that all hops of all tokens have in common. */
+/** The calls that the tokens allow together. */
 interface Held {
+  /** The authority that all hops of all tokens have in common. */
   readonly authority: Authority;
   /** The reason why a gate refuses every call with these tokens, if there is one. */
   readonly refusal: string | undefined;

@@ -13,7 +13,7 @@ interface OfferedTool {
   readonly inputSchema: JsonObject;
 }
 
-/** The tools, resources and prompts that a server lists. */
+/** The tools that a server lists, and the other features that it declares. */
 export interface ServerOffer {
   /** The server's own name and version, as the server reports them. */
   readonly title: string;
@@ -27,7 +27,7 @@ export interface ServerOffer {
 const TIMEOUT = 30_000;
 
 /**
- * Starts or connects to a server, reads its lists and ends it.
+ * Starts or connects to a server, reads its features and its list of tools, and ends it or the connection.
  *
  * @param server - The words of the server's command, or the server's address.
  * @throws CliError if the server does not start or does not answer.

@@ -177,7 +177,7 @@ describe("attenuate with a limit that leaves no call of an operation", () => {
     expect((await verify(child, "read_file", "path=/etc/a")).status).toBe(1);
   });
 
-  test("of every operation is refused with --intersect too, and the hint does not name it", async () => {
+  test("of every operation is refused with --intersect too, and the hint does not name --intersect", async () => {
     const all = [...beyond, "--op", "read_file"];
     const refused = await bench.run(["attenuate", token.trim(), ...all]);
     expect(refused.stderr).toContain(

@@ -114,7 +114,7 @@ test("a call that has finished or was refused no longer counts towards the limit
   expect(ran).toEqual([true, true, false, false, true, true]);
 });
 
-test("a task that was running when the agent was killed has the state FAILED after the restart", async () => {
+test("a running task is FAILED once another instance opens the task store after the lease of its agent has ended", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);

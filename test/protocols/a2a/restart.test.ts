@@ -216,7 +216,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a task that was running when the agent was killed does not resume, and is failed or can be cancelled", async () => {
+  test("a task that was running when the agent was killed does not resume after the restart: it has FAILED or can be cancelled", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();

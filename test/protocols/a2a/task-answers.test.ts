@@ -192,7 +192,7 @@ test("concurrent messages to a task never run at the same time, and each is answ
   expect(await send()).toBe("done");
 });
 
-test("a waiting task survives a restart, and can then be cancelled", async () => {
+test("a waiting task stays when another instance opens the task store after the lease of its agent has ended, and can then be cancelled", async () => {
   const agent = await agentFor({ runTask: asking });
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));

@@ -30,8 +30,8 @@ const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * Chooses the session for a message by the body of the message. The headers must agree with the body (2026-07-28,
- * "Server Validation").
+ * Chooses the session for a message by its body; for a notification, also by the header `MCP-Protocol-Version`. The
+ * headers of a request must agree with its body (2026-07-28, "Server Validation").
  */
 export function routeOf(message: Message, headers: IncomingHttpHeaders): Route {
   const version = versionOf(message.value);

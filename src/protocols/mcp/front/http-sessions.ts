@@ -67,7 +67,7 @@ interface Entry extends HttpSession {
   readonly opener: string;
   /** `true` if `initialize` had tokens in its headers. Every request of the session must then have them too. */
   readonly isBound: boolean;
-  /** Gives back the share of the opener. */
+  /** Stops counting the session. Called when its servers have ended. */
   readonly release: () => void;
   /** The tokens of the last request that had tokens in its headers; until then, the tokens of `initialize`. */
   credentials: readonly string[];

@@ -11,7 +11,7 @@ export interface OriginRules {
   readonly allowedHosts: readonly string[];
 }
 
-/** A host name or address, and optionally a port. A user name or a path before or after the host is not allowed. */
+/** A host name or address, and optionally a port. A user name before them or a path after them is not allowed. */
 const HOST = /^[^@/\\?#]+$/;
 /** Longest part of a refused header that an answer repeats, in characters. */
 const MAX_SHOWN = 200;
@@ -57,7 +57,7 @@ export function sameOrigin(
     const isPreflight =
       req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined;
     if (!isPreflight) return next();
-    // Pages may send any header: names of parameters are in the names of `Mcp-Param-*` headers.
+    // Pages may send any header, because the names of `Mcp-Param-*` headers contain names of parameters.
     const headers = req.headers["access-control-request-headers"];
     if (headers !== undefined) res.setHeader("Access-Control-Allow-Headers", headers);
     res.vary("Access-Control-Request-Headers");

@@ -1,4 +1,7 @@
-/** The caller's name for every request whose headers have no token in force. Such requests count as one caller's. */
+/**
+ * The caller's name for every request whose headers have no token, or a token that is not in force. Such requests count
+ * as one caller's.
+ */
 export const STRANGERS = "";
 
 /** Counts open items, such as requests, by caller. One caller may have at most a quarter of the maximum. */

@@ -34,9 +34,9 @@ export type JudgedRetry =
   | { readonly allowed: false; readonly denials: AgentDenials };
 
 /**
- * Remembers the calls for which a server of the new era has requested input (multi-round-trip requests). A retry is
- * allowed only with the state that the server returned for the same call of the same party, and only with answers to
- * the server's requests.
+ * Remembers the calls for which a server of the new era has requested input (multi-round-trip requests). The server
+ * receives from a retry only a state that it returned for the same call of the same party, and only answers to its own
+ * requests.
  */
 export class InputRounds {
   readonly #asked = new OldestOut<string, Inputs>(MOST_ROUNDS);

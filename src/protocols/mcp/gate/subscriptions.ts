@@ -95,7 +95,7 @@ export class Subscriptions {
   }
 }
 
-/** Returns whether a subscription is to lists only, and was opened with the gate's own token or with none. */
+/** Returns whether a subscription is to lists only, and was opened with the gate's own token alone. */
 function needsNoToken({ request, operations }: Subscription): boolean {
   return operations.length === 0 && request.credentials.length === 0;
 }

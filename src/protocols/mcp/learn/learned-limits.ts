@@ -32,10 +32,7 @@ export interface RecordedCall {
 /** The part of a hop that allows the recorded calls. */
 export type LearnedHop = Pick<Hop, "operations" | "operationConstraints" | "arguments">;
 
-/**
- * An argument without a limit, or an array whose elements have no limit, because no operator expresses what the
- * recorded values have in common.
- */
+/** An argument to which the hop sets no limit, or an array to whose elements the hop sets no limit. */
 export interface OpenArgument {
   readonly operation: string;
   /** The name of the argument, or its JSON Pointer. */
@@ -49,7 +46,7 @@ export interface LeftOut {
   readonly operation: string;
   /** The argument for which there is no narrow limit; `undefined` if the reason is not an argument. */
   readonly argument?: string | undefined;
-  /** Text to show after the argument, or after the operation, and a colon. */
+  /** Text to show after the argument and a colon; without an argument, after the operation and a colon. */
   readonly reason: string;
 }
 

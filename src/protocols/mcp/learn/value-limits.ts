@@ -29,7 +29,7 @@ export type Learned =
       /** `true` for arrays whose elements may have any value. */
       readonly anyElements?: boolean;
     }
-  /** No operator expresses what the values have in common. */
+  /** No limit is learned, because no operator fits the values, or because broad limits are accepted. */
   | { readonly kind: "any" }
   /**
    * Values may name places, and no narrow limit allows all of these places. The reason is text to show after the

@@ -39,7 +39,7 @@ export interface ToolPins {
 
 /** A pinned definition. */
 export interface ToolPin {
-  /** The name of the server, as {@link PinStoreOptions.titleOf} returns it. */
+  /** The string that identifies the server, as {@link PinStoreOptions.titleOf} returns it. */
   readonly server: string;
   readonly tool: string;
   readonly definition: Json;
@@ -54,7 +54,7 @@ export interface ToolPin {
 
 export interface PinStoreOptions {
   /**
-   * Returns a string that identifies a server among the servers of all gates of the home, such as its command line.
+   * Returns a string that identifies a server among the servers of all gates of the home, such as its command.
    * Unless given, the string is the server's name, or "" for a server without a name.
    */
   readonly titleOf?: ((server: string | undefined) => string) | undefined;
