@@ -19,7 +19,7 @@ const run = spawnSync(
     stdio: "inherit",
     env: {
       ...process.env,
-      PROVISO_TEST_SIZE: "full",
+      PROVISO_TEST_SIZE: "weekly",
       ...(write ? { PROVISO_INJECTION_WRITE: "1" } : {}),
     },
   },

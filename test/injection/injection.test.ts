@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { sized } from "../support/size.js";
 import { MODES, type ModeName } from "./authority.js";
 import { quietly } from "./quiet.js";
 import { play, type ScenarioOutcome } from "./scenario.js";
@@ -10,10 +11,20 @@ import { KINDS } from "./tally.js";
 const results: Results = new Map(
   SCENARIOS.map((scenario) => [scenario, {} as Record<ModeName, ScenarioOutcome>]),
 );
+/**
+ * Every scenario of this number is played in all modes; the others only in mode task. The other two modes show only
+ * that the attacker does harm if the authority is too wide.
+ */
+const IN_ALL_MODES = sized(3, 3, 1);
 const PATIENCE = 120_000;
 
-describe.each(SCENARIOS)("$id", (scenario) => {
-  test.each(MODES)(
+describe.each(
+  SCENARIOS.map((scenario, at) => ({
+    scenario,
+    modes: at % IN_ALL_MODES === 0 ? MODES : (["task"] as const),
+  })),
+)("$scenario.id", ({ scenario, modes }) => {
+  test.each(modes)(
     "in mode %s, the worker finishes its task, and injected text does harm unless the mode is task",
     async (mode) => {
       const outcome = await quietly(() => play(scenario, mode));
@@ -54,6 +65,18 @@ describe("all scenarios together", () => {
     expect([...reasons]).toEqual(expect.arrayContaining([...DEFENCES]));
   });
 
+  test("have rows in docs/injection.md, with the same results apart from the exact counts", () => {
+    const page = shapeOf(readFileSync("docs/injection.md", "utf8"));
+    for (const { id } of SCENARIOS) expect(page).toContain(`\n| **${id}**: `);
+    const inAllModes = [...results].filter(([, outcomes]) =>
+      MODES.every((mode) => mode in outcomes),
+    );
+    const [, , ...rows] = scenarioTable(new Map(inAllModes)).split("\n").slice(0, -1);
+    expect(rows.length).toBeGreaterThan(1);
+    for (const row of rows) expect(page).toContain(shapeOf(row));
+  });
+
+  if (IN_ALL_MODES > 1) return;
   test("have the tables of docs/injection.md and README.md, apart from the exact counts", () => {
     const generated: readonly (readonly [string, string])[] = [
       ["scenarios", scenarioTable(results)],

@@ -29,7 +29,7 @@ export interface Race<Side, World> {
 /**
  * Three numbers: the rounds of each race on each database, the concurrent rounds of a race, and the concurrent heats.
  */
-const ROUNDS = sized(50, 1);
+const ROUNDS = sized(20, 1, 50);
 const AT_ONCE = 10;
 const HEATS_AT_ONCE = 5;
 const LONGEST = 600_000;

@@ -6,7 +6,7 @@ import { quietConsole } from "./callers.js";
 import { type CallerOf, LoopingCaller, World } from "./looping-caller.js";
 
 const CALLERS = 100;
-const SECONDS = sized(30, 1);
+const SECONDS = sized(10, 1, 30);
 
 const ALL: readonly CallerOf[] = Array.from({ length: CALLERS }, (_, at) => ({
   principal: `user-${at % 20}`,

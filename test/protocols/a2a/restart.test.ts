@@ -27,7 +27,7 @@ import {
 } from "./callers.js";
 
 /** Number of times that the test kills the agent, each time at another point of its work. */
-const KILLS = sized(6, 1);
+const KILLS = sized(3, 1, 6);
 
 /** The agent, in a separate process. */
 class Child {

@@ -17,7 +17,7 @@ import { sized } from "../../support/size.js";
 // Random requests of a host, each written in one of the many forms of JSON, go directly to a server, and in other
 // chunks through a gate. The gate's token was learned from the requests. Each answer is the same, byte for byte.
 
-const LINES = runsOr(sized(12_000, 1000));
+const LINES = runsOr(sized(5000, 1000, 12_000));
 /** Maximum number of requests that wait for an answer. */
 const WINDOW = 50;
 const SERVER = publishedServer("@modelcontextprotocol/server-everything", "stdio");

@@ -5,7 +5,7 @@ import { child, namesIn, posix, Talker } from "../../issuer/support.js";
 import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const KILLS = sized(30, 1);
+const KILLS = sized(12, 1, 30);
 /** Longest time that a note may wait, in milliseconds, with a margin for a busy machine. */
 const WINDOW = 1500;
 /** Length of the longer rounds, in milliseconds. Their first notes are older than the window. */

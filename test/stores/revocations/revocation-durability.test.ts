@@ -20,7 +20,7 @@ import { onBothDatabases } from "../../support/databases.js";
 import { FULL, sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const KILLS = sized(51, 1);
+const KILLS = sized(21, 1, 51);
 const WATCHED = ["cap_1", "cap_2", "cap_3", "cap_4", "cap_5"];
 
 function json(line: string | undefined): Readonly<Record<string, unknown>> {

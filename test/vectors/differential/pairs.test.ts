@@ -12,7 +12,7 @@ import { sized } from "../../support/size.js";
 import { startPython } from "./python.js";
 import { type Pair, randomPair } from "./random-pairs.js";
 
-const PAIRS = runsOr(sized(100_000, 2_000));
+const PAIRS = runsOr(sized(40_000, 2_000, 100_000));
 const BATCH = 2_000;
 
 test(`TypeScript and Python give the same answer for ${PAIRS} random hops and calls`, {

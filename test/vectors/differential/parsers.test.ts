@@ -9,7 +9,7 @@ import { startPython } from "./python.js";
 import { pathNear, randomPath } from "./random-paths.js";
 import { randomHosts, randomUrl } from "./random-urls.js";
 
-const STRINGS = sized(200_000, 2_000);
+const STRINGS = sized(80_000, 2_000, 200_000);
 const BATCH = 2_000;
 const ROOT = "/srv/agent/files";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Random } from "../../../fuzz/random.js";
+import { sized } from "../../../support/size.js";
 import { compareGenerated } from "./generated/compare.js";
 import { startOurs } from "./our-server.js";
 import { startReference } from "./reference-server.js";
@@ -7,7 +8,7 @@ import { explained } from "./table/row.js";
 import { SECTIONS } from "./table/sections.js";
 
 const SEED = 12;
-const REQUESTS = 2_000;
+const REQUESTS = sized(800, 800, 2_000);
 
 test(`${REQUESTS} generated requests show only differences that are in the table of differences`, {
   timeout: 300_000,

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../src/bytes/json.js";
 import { sized } from "../../../support/size.js";
 import { openTestGate, RawServer, tool } from "./support.js";
 
-const RUNS = sized(2000, 60);
+const RUNS = sized(800, 60, 2000);
 
 /** Ids of the host: numbers and strings, some of which the gate itself also uses. */
 const ids = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constantFrom("", "1", "a", "\u2028", "é"));
