@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Permission, Policy } from "../../src/agent/policy.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { operationsIn } from "../../src/caveats/operation-entries.js";
 import { meant } from "../../src/checks/members.js";
@@ -101,74 +102,116 @@ export function unknownTerms(
   });
 }
 
+/** A policy in force, and a function that stops the checks of its file. */
+export interface PolicyInForce {
+  readonly policy: Policy;
+  readonly close: () => void;
+}
+
 /**
- * Applies changes of a separate policy file, and reports them on standard error.
- *
- * @returns A function that stops the checks of the file.
+ * Returns the policy of a configuration. If it has a file of its own, the policy follows the file, and changes are
+ * reported on standard error.
  */
 export function keepInForce(
   context: Context,
   { table, source }: ReadPolicy,
   terms: PolicyTerms,
-): () => void {
-  if (source === undefined) return () => {};
-  return followPolicy(table, source, terms, (message, ok) => {
+): PolicyInForce {
+  if (source === undefined) return { policy: table, close: () => {} };
+  const followed = new FollowedPolicy(table, source, terms, (message, ok) => {
     if (ok) say(context, printable(message));
     else warn(context, message);
   });
+  return { policy: followed, close: () => followed.close() };
 }
 
 /**
- * Looks for a change of a policy file every {@link INTERVAL} milliseconds, and applies the changed policy. If
- * the file is invalid, the previous policy stays in force.
- *
- * @param report - Called once for each change, with a message for the operator. `ok` is false if the previous
- *   policy stays in force.
- * @returns A function that stops the checks of the file.
+ * The policy of a file. It looks for a change of the file every {@link INTERVAL} milliseconds, and before it
+ * answers if the last look is older: after a pause of the process, requests may arrive before the timer fires. If
+ * the changed file is invalid, the previous policy stays in force.
  */
-function followPolicy(
-  table: PolicyTable,
-  { file, text: first }: NonNullable<ReadPolicy["source"]>,
-  terms: PolicyTerms,
-  report: (message: string, ok: boolean) => void,
-): () => void {
-  let inForce = first;
-  let seen = "";
-  let complaint = "";
-  let told = "";
+class FollowedPolicy implements Policy {
+  readonly #table: PolicyTable;
+  readonly #file: string;
+  readonly #terms: PolicyTerms;
+  readonly #report: (message: string, ok: boolean) => void;
+  readonly #timer: NodeJS.Timeout;
+  #inForce: string;
+  #seen = "";
+  #complaint = "";
+  #told = "";
+  #lookedAt = performance.now();
+  #looking: Promise<void> | undefined;
 
-  const look = async (): Promise<void> => {
-    const { stamp, settled } = stateOf(file);
-    if (settled && stamp === seen) return;
+  /**
+   * @param report - Called once for each change, with a message for the operator. `ok` is false if the previous
+   *   policy stays in force.
+   */
+  constructor(
+    table: PolicyTable,
+    { file, text }: NonNullable<ReadPolicy["source"]>,
+    terms: PolicyTerms,
+    report: (message: string, ok: boolean) => void,
+  ) {
+    this.#table = table;
+    this.#file = file;
+    this.#inForce = text;
+    this.#terms = terms;
+    this.#report = report;
+    this.#timer = setInterval(() => this.#look(), INTERVAL);
+    this.#timer.unref();
+  }
+
+  async permissions(principal: string, grant: string): Promise<readonly Permission[]> {
+    const asked = performance.now();
+    // A look that began before a pause may have read the file as it was before the pause.
+    await this.#looking;
+    if (asked - this.#lookedAt >= INTERVAL) this.#look();
+    await this.#looking;
+    return this.#table.permissions(principal, grant);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Starts to look for a change, unless a look is under way. The timer waits anew from here. */
+  #look(): void {
+    this.#timer.refresh();
+    if (this.#looking !== undefined) return;
+    this.#lookedAt = performance.now();
+    this.#looking = this.#applyChange().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #applyChange(): Promise<void> {
+    const { stamp, settled } = stateOf(this.#file);
+    if (settled && stamp === this.#seen) return;
     try {
-      const { definition, text } = await readPolicyFile(file);
-      if (text !== inForce) {
-        refuseConfig(file, unknownTerms(definition, terms, ""));
-        table.replace(definition);
-        report(`${file}: the new policy is in force`, true);
-      } else if (told !== "") report(`${file}: it is again the policy that is in force`, true);
-      inForce = text;
-      [seen, complaint, told] = [settled ? stamp : "", "", ""];
+      const { definition, text } = await readPolicyFile(this.#file);
+      if (text !== this.#inForce) {
+        refuseConfig(this.#file, unknownTerms(definition, this.#terms, ""));
+        this.#table.replace(definition);
+        this.#report(`${this.#file}: the new policy is in force`, true);
+      } else if (this.#told !== "") {
+        this.#report(`${this.#file}: it is again the policy that is in force`, true);
+      }
+      this.#inForce = text;
+      this.#seen = settled ? stamp : "";
+      this.#complaint = "";
+      this.#told = "";
     } catch (error) {
-      const message = messageOf(error, file);
+      const message = messageOf(error, this.#file);
       const problem = `${stamp} ${message}`;
       // An editor may not have finished writing. Only report a problem that persists, and report it only once.
-      if (problem === complaint && problem !== told) {
-        report(`${message}; the policy stays as it was`, false);
-        told = problem;
+      if (problem === this.#complaint && problem !== this.#told) {
+        this.#report(`${message}; the policy stays as it was`, false);
+        this.#told = problem;
       }
-      complaint = problem;
+      this.#complaint = problem;
     }
-  };
-  let looking = false;
-  const timer = setInterval(async () => {
-    if (looking) return;
-    looking = true;
-    await look();
-    looking = false;
-  }, INTERVAL);
-  timer.unref();
-  return () => clearInterval(timer);
+  }
 }
 
 /** Returns a stamp of a file. `settled` is true if any further change of the file is certain to change the stamp. */

@@ -95,6 +95,9 @@ async function open(
     differences.map((what) => problemAt("grants", what)),
   );
 
+  const inForce = keepInForce(context, policy, terms);
+  opened.push(inForce.close);
+
   const { database: place, folder: homeFolder } = files;
   const shown = loadingShown(context);
   const loading = answerWhileLoading(address);
@@ -123,7 +126,7 @@ async function open(
   opened.push(() => tasks.close());
   const parties = await openServedParties(read, {
     home,
-    policy: policy.table,
+    policy: inForce.policy,
     grants,
     skills: module.skills,
   });
@@ -146,7 +149,7 @@ async function open(
       lifetime,
       mode: config.mode,
       skills: module.skills,
-      policy: policy.table,
+      policy: inForce.policy,
       parties,
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
@@ -172,7 +175,7 @@ async function open(
     revocations,
     feedMaxAge,
     ledger,
-    policy: policy.table,
+    policy: inForce.policy,
     parties,
     partyStore: home.partyStore,
     health: home.problems,
@@ -188,7 +191,6 @@ async function open(
   });
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
-  opened.push(keepInForce(context, policy, terms));
 
   const rules = policy.definition.rules.length;
   const source =

@@ -13,7 +13,13 @@ import { fromConfig, type ReadConfig, refuseConfig } from "../serve/config.js";
 import { listenFlagError } from "../serve/listen.js";
 import { warn, warnOfLedger } from "../serve/log.js";
 import { type Closing, closeAll, openAll, pruneHourly } from "../serve/opened.js";
-import { keepInForce, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
+import {
+  keepInForce,
+  type PolicyInForce,
+  type ReadPolicy,
+  readPolicy,
+  unknownTerms,
+} from "../serve/policy.js";
 import { homeOf, revocationListOf } from "../serve/settings.js";
 import { sessionAgent } from "./agent.js";
 import { memoryPlugin, openPlugins } from "./plugins.js";
@@ -90,8 +96,9 @@ async function open(
   plugins.push(...(await memoryPlugin(read, home.database)));
   // The host also closes the plugins. Closing a plugin twice does nothing.
   opened.push(() => Promise.all(plugins.map((plugin) => plugin.close?.())));
-  const agent = await sessionAgent(read, home, listed, plugins, policy?.table);
-  if (policy !== undefined) opened.push(following(context, policy, plugins, file));
+  const inForce = policy && following(context, policy, plugins, file);
+  if (inForce !== undefined) opened.push(inForce.close);
+  const agent = await sessionAgent(read, home, listed, plugins, inForce?.policy);
   const host = await hostOf(context, read, { agent, plugins });
   opened.push(() => host.close());
   const { address, over } = await served(context, host, options.at ?? addressIn(read));
@@ -113,7 +120,7 @@ async function policyOf({
 }
 
 /**
- * Applies changes of a separate policy file.
+ * Returns the policy, which follows the changes of a separate policy file.
  *
  * @throws CliError `config_invalid`.
  */
@@ -122,7 +129,7 @@ function following(
   policy: ReadPolicy,
   plugins: readonly SessionPlugin[],
   file: string,
-): Closing {
+): PolicyInForce {
   const { source, definition } = policy;
   const needed = pluginGrants(plugins);
   const terms = {

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { handlesIn } from "../../src/agent/arguments.js";
 import { inspect } from "../../src/index.js";
@@ -11,6 +11,7 @@ import {
   POLICY,
   type Serving,
   serve,
+  serveSpawned,
   sleep,
   TOKENS,
   WAIT,
@@ -135,6 +136,49 @@ test("a running agent reports a broken policy file once, and again when the file
     expect(warnings()).toBe(count);
   }
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
+});
+
+/** Skills, one of which blocks the whole process soon after its answer, until the test writes the file `go`. */
+const HOLD = `
+  import { existsSync, writeFileSync } from "node:fs";
+  import { join } from "node:path";
+  import skills from "./skills.mjs";
+  function block(folder) {
+    writeFileSync(join(folder, "held"), "");
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(join(folder, "go"))) Atomics.wait(cell, 0, 0, 10);
+  }
+  export default async function (parts) {
+    const module = await skills(parts);
+    const hold = {
+      ...{ id: "hold", name: "Hold", description: "Blocks the process", operation: "wait" },
+      reach: "none",
+      input: { type: "object" },
+      async run() {
+        setTimeout(() => block(parts.configFolder), 100);
+        return {};
+      },
+    };
+    return { ...module, skills: [...module.skills, hold] };
+  }
+`;
+
+test("a changed policy file applies to a call that arrived while the agent's process was blocked", async () => {
+  writePolicy(POLICY);
+  bench.write("hold.mjs", HOLD);
+  const config = { ...CONFIG, policy: "policy.json", skills: "hold.mjs" };
+  const { running, capability, outcome } = await serveSpawned(bench, config);
+  const token = await capability(WAIT);
+
+  expect(await outcome("hold", {}, token)).toBe("allowed");
+  await eventually(async () => existsSync(bench.path("held")));
+  writePolicy({ rules: [] });
+  // The process reads this call from an open connection, as soon as it continues.
+  const call = outcome("wait", WAITING, token);
+  await sleep(1000);
+  bench.write("go", "");
+  expect(await call).toBe("policy_denied");
+  running.stop();
 });
 
 test("an agent with recheck: true in a grant evaluates the request's query again at each call", async () => {
