@@ -131,7 +131,7 @@ describe("an entry for an operation", () => {
     expect(mistakes(hop, operations)).toEqual([]);
   });
 
-  test("is reported under each key that has the entry, before mistakes in prefixes", () => {
+  test("that the token does not have is reported under each key that has the entry, before mistakes in prefixes", () => {
     const hop: HopInit = {
       operationConstraints: { other: { x: { prefix: "/data" } } },
       arguments: { other: ["x"] },

@@ -54,7 +54,7 @@ describe("attenuate --expires with a duration", () => {
   });
 });
 
-test("attenuate --expires refuses a time past the token's expiry; with --intersect it uses the token's expiry", async () => {
+test("attenuate --expires refuses a time past the token's expiry, and with --intersect replaces the time by the token's expiry", async () => {
   const later = new Date(Date.parse(end) + 1000).toISOString();
   const { status, stdout, stderr } = await bench.run([
     "attenuate",

@@ -176,7 +176,7 @@ describe("stopping serve", () => {
 });
 
 describe("the configuration of serve", () => {
-  test("gives resources, paths and home to the module of skills, which also gets messages in words", async () => {
+  test("names a module of skills, which gets the resources, the paths and the home, and also the messages in words", async () => {
     const { rpc, capability } = await serve(bench);
     const granted = (await rpc("a2a/capabilities/request", { ...NOTES, purpose: "p" })).body;
     const [token, note] = [

@@ -100,7 +100,7 @@ test("revoking a narrowed token ends its session, but no session of another toke
   expect(await sessions[1]?.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 });
 
-test("a capability ends exactly when its token expires, independent of periodic checks", async () => {
+test("a capability ends exactly when its token expires, not at the next periodic check", async () => {
   const host = await hosted({ limits: { look: 1000 } });
   const long = host.token("memory");
   const short = host.token("tools", { expires: "10s" });
