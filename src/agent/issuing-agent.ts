@@ -8,6 +8,7 @@ import type { AgentContext } from "./agent-options.js";
 import { collectCapabilities } from "./approved-capabilities.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import { assertCaller, assertPresenter, type Caller, type Presenter } from "./caller.js";
+import { clearCall, clearOperation } from "./clear-call.js";
 import type {
   Clearance,
   Mode,
@@ -18,7 +19,6 @@ import type {
 } from "./clearance.js";
 import { ClearanceLostError, type InvocationOutcome } from "./clearance.js";
 import { type Coverage, coverageOf } from "./coverage.js";
-import { clearCall, clearOperation } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "./grant-tokens.js";
 import type { RevocationOutcome } from "./maintenance.js";

@@ -23,7 +23,7 @@ import { flawInParams, historyIn } from "./method-params.js";
 import { misplacedIn } from "./misplaced-tokens.js";
 import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.js";
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
-import { readPresented } from "./presented.js";
+import { readPresented } from "./presented-authority.js";
 
 export interface BeforeOptions extends Gates {
   readonly handler: GuardedHandler;

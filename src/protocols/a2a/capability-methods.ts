@@ -11,7 +11,7 @@ import { meant } from "../../checks/members.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
 import { denialFault, fault, malformed, problemFault, throwRefused } from "./errors.js";
 import { METHODS } from "./extension.js";
-import { readNamed } from "./presented.js";
+import { readNamed } from "./presented-authority.js";
 
 interface MethodAnswer {
   /** The result as JSON. */

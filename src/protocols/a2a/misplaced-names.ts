@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 import { membersOf, type Outline } from "./outline.js";
-import type { CapabilityPlaces } from "./presented.js";
+import type { CapabilityPlaces } from "./presented-authority.js";
 
 // Matches the SEP's names for capabilities in any case, with "-" and "_" anywhere. For speed, one pattern has
 // all the names: every name in a request is tested, and most of them fail at the first letter.

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import type { Binding } from "./errors.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
-import type { CapabilityPlaces } from "./presented.js";
+import type { CapabilityPlaces } from "./presented-authority.js";
 
 const HEADER: CapabilityPlaces = { params: [], defined: [], metadata: false, header: true };
 const METADATA: CapabilityPlaces = { ...HEADER, metadata: true };
