@@ -7,8 +7,9 @@ import { invalidConfig, problemAt, type ReadConfig, readConfig } from "../serve/
 import { type Address, addressIn } from "../serve/settings.js";
 import type { GateConfig } from "./gate-config.js";
 import { assertServerName } from "./gate-names.js";
+import { readGateUrl } from "./gate-url.js";
 import { GATE_GRANT } from "./new-token.js";
-import { readGateUrl, type ServerSource, serversFrom } from "./server-sources.js";
+import { type ServerSource, serversFrom } from "./server-sources.js";
 import { type WebAccess, webAccess } from "./web-access.js";
 
 /** The options of `proviso mcp gate`. */

@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from "express";
 import { whenClosed } from "../../../http/when-closed.js";
-import { INVALID_REQUEST } from "../message/message.js";
+import { INVALID_REQUEST } from "../message/error-codes.js";
 import { busy, refuse } from "./http-refusals.js";
 import { tokensIn } from "./http-request.js";
 import type { CallerOf, HttpCaller } from "./http-sessions.js";

@@ -1,7 +1,14 @@
 import type { Response } from "express";
 import { whenClosed } from "../../../http/when-closed.js";
+import {
+  HEADER_MISMATCH,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  MISSING_CLIENT_CAPABILITY,
+  PARSE_ERROR,
+  UNSUPPORTED_VERSION,
+} from "../message/error-codes.js";
 import { type Era, isAnswer } from "../message/message.js";
-import { HEADER_MISMATCH } from "../message/mirrored-headers.js";
 import { EventStream } from "./event-stream.js";
 import type { Unread } from "./unread.js";
 
@@ -10,13 +17,12 @@ const LATE = 5000;
 
 /** HTTP status for each JSON-RPC error code in the new era (2026-07-28, "Error Codes"); 200 for any other code. */
 const STATUSES: ReadonlyMap<unknown, number> = new Map([
-  [-32700, 400],
-  [-32600, 400],
-  [-32601, 404],
+  [PARSE_ERROR, 400],
+  [INVALID_REQUEST, 400],
+  [METHOD_NOT_FOUND, 404],
   [HEADER_MISMATCH, 400],
-  // -32021: a missing client capability; -32022: an unsupported protocol version.
-  [-32021, 400],
-  [-32022, 400],
+  [MISSING_CLIENT_CAPABILITY, 400],
+  [UNSUPPORTED_VERSION, 400],
 ]);
 
 /**

@@ -5,15 +5,8 @@ import { type ListenOptions, refuseWhileDraining } from "../../../http/listen.js
 import { type AgentLog, failureLog, requestLog } from "../../../http/log.js";
 import { type Mounted, type MountPoint, serve } from "../../../http/serve.js";
 import { whenClosed } from "../../../http/when-closed.js";
-import {
-  eraOf,
-  errorText,
-  HOST_LIMITS,
-  INTERNAL_ERROR,
-  INVALID_REQUEST,
-  type Message,
-  readMessage,
-} from "../message/message.js";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../message/error-codes.js";
+import { eraOf, errorText, HOST_LIMITS, type Message, readMessage } from "../message/message.js";
 import { parameterHeaders } from "../message/mirrored-headers.js";
 import { Admission } from "./admission.js";
 import { EventStream } from "./event-stream.js";

@@ -1,6 +1,7 @@
 import type { Response } from "express";
 import type { FaultWriter } from "../../../http/fault.js";
-import { errorText, INVALID_REQUEST, type Message } from "../message/message.js";
+import { INVALID_REQUEST } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { JSON_TYPE, type Route } from "./http-request.js";
 
 /** Answers with a JSON-RPC error that has no id. */

@@ -1,14 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { readBearer } from "../../../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
-import {
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  isOldVersion,
-  type Message,
-  versionOf,
-} from "../message/message.js";
-import { HEADER_MISMATCH, namedIn, readHeaderValue } from "../message/mirrored-headers.js";
+import { HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST } from "../message/error-codes.js";
+import { isOldVersion, type Message, versionOf } from "../message/message.js";
+import { namedIn, readHeaderValue } from "../message/mirrored-headers.js";
 import { objectAt } from "../message/values.js";
 
 /** The session that receives a message, or the reason to refuse the message. */

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf, type OversizedLine } from "../../../bytes/line-splitter.js";
+import { INTERNAL_ERROR } from "../message/error-codes.js";
 import {
   eraOf,
   errorText,
   HOST_LIMITS,
-  INTERNAL_ERROR,
   isAnswer,
   type Message,
   type MessageLimits,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { overLimit } from "./shares.js";
+import { overLimit } from "./held-bytes.js";
 
 const BYTES = 64 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { whenClosed } from "../../../http/when-closed.js";
-import { overLimit } from "./shares.js";
+import { overLimit } from "./held-bytes.js";
 
 /** Limits of the output that HTTP clients have not read. Such output stays in memory. */
 export interface UnreadLimits {

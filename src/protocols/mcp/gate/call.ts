@@ -1,6 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { Edit } from "../message/edit.js";
-import { errorText, INTERNAL_ERROR, type Message } from "../message/message.js";
+import { INTERNAL_ERROR } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { objectAt, stringAt } from "../message/values.js";
 import { cacheEdits } from "./cache-limits.js";
 import { callTarget } from "./call-target.js";

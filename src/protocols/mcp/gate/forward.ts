@@ -1,5 +1,6 @@
 import { type Edit, edit } from "../message/edit.js";
-import { errorText, INTERNAL_ERROR, type Message } from "../message/message.js";
+import { INTERNAL_ERROR } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { serverFailure } from "../server/connection.js";
 import { type HostRequest, type OpenRequest, withoutBody } from "./host-request.js";
 import { asksHost } from "./input-requests.js";

@@ -5,7 +5,8 @@
 import { messageOf } from "../../../system/error-code.js";
 import type { GateAuthority } from "../authority/gate-authority.js";
 import type { Exchange, HostSession } from "../front/exchange.js";
-import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
+import { INVALID_PARAMS } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { objectAt, stringAt, tokenAt } from "../message/values.js";
 import type { Origin, ServerConnection } from "../server/connection.js";
 import type { ToolPins } from "../tools/pins.js";

@@ -2,20 +2,19 @@ import type { JsonObject } from "../../../bytes/json.js";
 import { messageOf } from "../../../system/error-code.js";
 import type { Exchange } from "../front/exchange.js";
 import {
-  errorText,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   INVALID_REQUEST,
-  type Message,
-} from "../message/message.js";
+  TOO_MANY,
+} from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { objectAt, tokenAt } from "../message/values.js";
-import { TOO_MANY, unknownMethod } from "./answers.js";
 import { runCall } from "./call.js";
 import { runFree } from "./free-requests.js";
 import type { GateParts } from "./gate-parts.js";
 import type { HostRequest } from "./host-request.js";
 import { runList } from "./lists.js";
-import { type HostRule, hostRequestRule } from "./methods.js";
+import { type HostRule, hostRequestRule, unknownMethod } from "./methods.js";
 import { runOpening } from "./opening.js";
 import { runListen, type Subscriptions } from "./subscriptions.js";
 import { runTaskRequest } from "./task-requests.js";

@@ -7,9 +7,9 @@ import {
   type Presented,
   UNAVAILABLE,
 } from "../authority/gate-authority.js";
+import { URL_ELICITATION_REQUIRED } from "../message/error-codes.js";
 import type { Message } from "../message/message.js";
 import { listAt, objectAt, stringAt, valueAt, without } from "../message/values.js";
-import { URL_ELICITATION_REQUIRED } from "./answers.js";
 import { digestOf } from "./digest.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";

@@ -1,6 +1,7 @@
 // The table of known methods. The gate does not pass on any other method.
 
-import type { Era } from "../message/message.js";
+import { METHOD_NOT_FOUND } from "../message/error-codes.js";
+import { type Era, errorText } from "../message/message.js";
 
 /**
  * The operations that are not tools. No tool can have one of these names, because a tool's name must not contain `:`.
@@ -167,4 +168,9 @@ export function serverRequestRule(method: string): ServerRequestRule | undefined
 
 export function serverNotificationRule(method: string): ServerNotificationRule | undefined {
   return SERVER_NOTIFICATIONS.get(method);
+}
+
+/** Returns the error for a method that is not in the table. */
+export function unknownMethod(id: string | number | null, method: string): string {
+  return errorText(id, METHOD_NOT_FOUND, `Method not found: ${method}`);
 }

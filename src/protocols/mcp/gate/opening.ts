@@ -1,12 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import {
-  errorText,
-  isOldVersion,
-  METHOD_NOT_FOUND,
-  type Message,
-  resultText,
-} from "../message/message.js";
+import { METHOD_NOT_FOUND } from "../message/error-codes.js";
+import { errorText, isOldVersion, type Message, resultText } from "../message/message.js";
 import { listAt, objectAt, stringAt } from "../message/values.js";
 import { type ServerEnd, ServerError, serverFailure } from "../server/connection.js";
 import { forward, restored } from "./forward.js";

@@ -2,8 +2,8 @@ import { type AgentDenials, MOST_DENIALS } from "../../../agent/refusal.js";
 import type { ArgumentRemedy } from "../../../caveats/argument-remedies.js";
 import { counted } from "../../../display/counted.js";
 import type { GateRemedy } from "../authority/gate-authority.js";
-import { type Era, errorText, INVALID_PARAMS, resultText } from "../message/message.js";
-import { REFUSED } from "./answers.js";
+import { INVALID_PARAMS, REFUSED } from "../message/error-codes.js";
+import { type Era, errorText, resultText } from "../message/message.js";
 
 /** A request that is refused. */
 interface Refused {

@@ -1,13 +1,13 @@
 import { messageOf } from "../../../system/error-code.js";
 import { edit } from "../message/edit.js";
-import { errorText, INTERNAL_ERROR, INVALID_PARAMS, type Message } from "../message/message.js";
+import { INTERNAL_ERROR, INVALID_PARAMS, REFUSED } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { objectAt, stringAt, tokenAt } from "../message/values.js";
 import type { Origin } from "../server/connection.js";
-import { REFUSED, unknownMethod } from "./answers.js";
 import { withToken } from "./forward.js";
 import type { GateParts } from "./gate-parts.js";
 import { inputCall, judgeInput } from "./input-requests.js";
-import { serverRequestRule } from "./methods.js";
+import { serverRequestRule, unknownMethod } from "./methods.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
 

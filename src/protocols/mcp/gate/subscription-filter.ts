@@ -1,6 +1,7 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { isTexts, type JsonObject } from "../../../bytes/json.js";
-import { errorText, INVALID_PARAMS } from "../message/message.js";
+import { INVALID_PARAMS } from "../message/error-codes.js";
+import { errorText } from "../message/message.js";
 import { objectAt } from "../message/values.js";
 import { resourceTarget } from "./call-target.js";
 import type { GateParts } from "./gate-parts.js";

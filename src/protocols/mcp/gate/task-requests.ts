@@ -1,7 +1,8 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Edit } from "../message/edit.js";
-import { errorText, INVALID_PARAMS, type Message } from "../message/message.js";
+import { INVALID_PARAMS } from "../message/error-codes.js";
+import { errorText, type Message } from "../message/message.js";
 import { listAt, objectAt, stringAt } from "../message/values.js";
 import { finishCall } from "./call.js";
 import { forward, restored } from "./forward.js";

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { shown } from "../../../caveats/scalar.js";
 import { resourceArguments } from "../authority/resource-call.js";
-import { URL_ELICITATION_REQUIRED } from "../gate/answers.js";
 import { judgedParameters } from "../gate/host-request.js";
 import { hostRequestRule, isToolName, OPERATIONS, serverRequestRule } from "../gate/methods.js";
 import { inexactNumberIn } from "../message/edit.js";
+import { URL_ELICITATION_REQUIRED } from "../message/error-codes.js";
 import { HOST_LIMITS, type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
 import { listAt, objectAt, stringAt, valueAt } from "../message/values.js";
 import type { RecordedCall } from "./learned-limits.js";

@@ -13,6 +13,7 @@ import {
 } from "../../../bytes/json.js";
 import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
+import { INVALID_REQUEST, PARSE_ERROR } from "./error-codes.js";
 import { otherSpelling } from "./spelling.js";
 import { objectAt, stringAt } from "./values.js";
 
@@ -63,13 +64,6 @@ export const HOST_LIMITS: MessageLimits = { bytes: 4 * 1024 * 1024, depth: 64, h
 
 /** Limits of the messages of a server. */
 export const SERVER_LIMITS: MessageLimits = { ...HOST_LIMITS, halfPairs: true };
-
-/** Error codes that JSON-RPC defines. */
-const PARSE_ERROR = -32700;
-export const INVALID_REQUEST = -32600;
-export const METHOD_NOT_FOUND = -32601;
-export const INVALID_PARAMS = -32602;
-export const INTERNAL_ERROR = -32603;
 
 /**
  * Reads one JSON-RPC message that all parsers read in the same way: a JSON object in UTF-8 without duplicate

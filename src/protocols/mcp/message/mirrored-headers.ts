@@ -4,9 +4,6 @@ import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js
 import { decodeUtf8 } from "../../../bytes/utf8.js";
 import { objectAt, stringAt, valueAt } from "./values.js";
 
-/** The code of the JSON-RPC error for a header that does not agree with the body. */
-export const HEADER_MISMATCH = -32020;
-
 /** The property of `params` that the header `Mcp-Name` repeats, by method. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],

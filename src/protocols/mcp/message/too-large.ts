@@ -1,9 +1,7 @@
 import { jsonRpcEnds } from "../../../bytes/json-rpc-ends.js";
 import type { OversizedLine } from "../../../bytes/line-splitter.js";
+import { TOO_LARGE } from "./error-codes.js";
 import { errorText } from "./message.js";
-
-/** The code of the error that replaces a message over the limit, outside the range that JSON-RPC and MCP reserve. */
-const TOO_LARGE = -31413;
 
 /** The way to handle a line over the limit. */
 export type TooLargeLine =

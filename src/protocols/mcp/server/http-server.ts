@@ -2,14 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, isObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { edit } from "../message/edit.js";
+import { HEADER_MISMATCH } from "../message/error-codes.js";
 import { type Era, errorText, SERVER_LIMITS, versionOf } from "../message/message.js";
-import {
-  disagreeing,
-  HEADER_MISMATCH,
-  headersOf,
-  headerValue,
-  namedIn,
-} from "../message/mirrored-headers.js";
+import { disagreeing, headersOf, headerValue, namedIn } from "../message/mirrored-headers.js";
 import {
   type SendContext,
   type ServerConnection,
