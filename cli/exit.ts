@@ -59,6 +59,12 @@ export class CliError extends Error {
     this.hint = hint;
     this.details = details;
   }
+
+  /** Returns the same error, with a place before the message, such as a file and a line. */
+  at(place: string): CliError {
+    const { code, message, exitCode, hint, details } = this;
+    return new CliError({ code, message: `${place}: ${message}`, exitCode, hint, details });
+  }
 }
 
 /** Returns an error about the command line. */

@@ -1,4 +1,4 @@
-import { isPath } from "../src/caveats/path-form.js";
+import { isPath, segmentsOf } from "../src/caveats/path-form.js";
 import { splitList } from "./argument-value.js";
 import type { Expression } from "./expression.js";
 import { word } from "./limit-words.js";
@@ -21,8 +21,7 @@ export function readFolder({ subject, expressionError }: Expression, folder: str
 
 /** Returns the folder that a path means: without empty segments, `.` and a final `/`. */
 function nearestFolder(text: string): string | undefined {
-  const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
-  const folder = `${text.startsWith("/") ? "/" : ""}${segments.join("/")}`;
+  const folder = `${text.startsWith("/") ? "/" : ""}${segmentsOf(text).join("/")}`;
   return isPath(folder) ? folder : undefined;
 }
 

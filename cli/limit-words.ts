@@ -6,7 +6,7 @@ import type {
   UrlLimit,
 } from "../src/caveats/hop.js";
 import type { Scalar } from "../src/caveats/scalar.js";
-import { escapedJson, quoted } from "./output.js";
+import { escapedJson, quoted, quotedUnless } from "./output.js";
 
 // Strings of these characters need no quotes. Without quotes, `--arg` takes "*" for a pattern, and ":" at the
 // end for an operator of another language.
@@ -99,14 +99,5 @@ function scalar(value: Scalar): string {
 
 /** Writes a string without quotes if `--arg` would then read the same string; otherwise with quotes. */
 export function word(text: string): string {
-  return BARE.test(text) && !isJson(text) ? text : quoted(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return quotedUnless(BARE, text);
 }

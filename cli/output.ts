@@ -61,6 +61,20 @@ export function quoted(text: string): string {
   return escapedJson(text);
 }
 
+/** Returns a string as it is if it matches `bare` and is not JSON, such as `12` or `true`; otherwise in quotes. */
+export function quotedUnless(bare: RegExp, text: string): string {
+  return bare.test(text) && !isJson(text) ? text : quoted(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }

@@ -147,7 +147,7 @@ export function namingSource<T>(
       throw new TokenError(error.code, `${source}: ${error.message}`, error.offset);
     }
     if (!(error instanceof CliError && error.exitCode === EXIT.malformed)) throw error;
-    throw notToken(`${source}: ${error.message}`, error.hint);
+    throw error.at(source);
   }
 }
 

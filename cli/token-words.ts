@@ -21,7 +21,15 @@ import type { OperationAuthority } from "../src/caveats/operation-authority.js";
 import type { Scalar } from "../src/caveats/scalar.js";
 import { counted } from "../src/display/counted.js";
 import { seenFromNow } from "./moment.js";
-import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
+import {
+  escapedJson,
+  type Paint,
+  printable,
+  quoted,
+  quotedUnless,
+  type Row,
+  renderRows,
+} from "./output.js";
 
 // Strings that need no quotes. They contain no "*", which --arg reads as a pattern, and do not end in ":",
 // which --arg reads as another language's operator.
@@ -172,22 +180,13 @@ function scalar(value: Scalar): string {
 
 // Writes a string without quotes if `--arg` would then read the same string; otherwise with quotes.
 function word(text: string): string {
-  return BARE.test(text) && !isJson(text) ? text : quoted(text);
+  return quotedUnless(BARE, text);
 }
 
 // Writes the name of an argument. A name with a colon is quoted, because --arg would read the part before the
 // colon as an operation.
 function argumentName(name: string): string {
   return name.includes(":") ? quoted(name) : word(name);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Formats the links of a macaroon as a tree, from the first link at the top. */

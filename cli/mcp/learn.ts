@@ -1,11 +1,12 @@
-import { basename, isAbsolute, join } from "node:path";
+import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { type RecordedSession, recordSession } from "../../src/protocols/mcp/learn/recorder.js";
 import { type RecordedLine, RecordingFile } from "../../src/protocols/mcp/learn/recording.js";
+import { startFailure } from "../../src/protocols/mcp/server/stdio-server.js";
 import { errorCode, reasonFor } from "../../src/system/error-code.js";
 import { isOwnVariable, withoutOwnVariables } from "../../src/system/own-variables.js";
 import { absolutePath, type Context } from "../context.js";
-import { type CliError, environmentError, usageError } from "../exit.js";
+import { environmentError, usageError } from "../exit.js";
 import { addDatabase, homeFor } from "../home.js";
 import { escapedJson, printAnswer, printable, say } from "../output.js";
 import { assertNoFolder, assertWritable } from "../private-file.js";
@@ -193,7 +194,8 @@ async function record(
     });
   } catch (error) {
     file.close();
-    throw startFailure(command, errorCode(error));
+    const failed = startFailure({ name: undefined, command, cwd: undefined }, errorCode(error));
+    throw environmentError("server_unavailable", printable(failed), "check the command behind --");
   }
 }
 
@@ -216,16 +218,6 @@ function ownSecrets({ env }: Context): readonly string[] {
   return Object.entries(env).flatMap(([name, value = ""]) =>
     isOwnVariable(name) && name !== "PROVISO_HOME" && value !== "" ? [value] : [],
   );
-}
-
-function startFailure(command: string, code: string): CliError {
-  const reason = code === "ENOENT" ? "there is no such program" : reasonFor(code, "read");
-  const message = `${printable(command)} does not start: ${reason}`;
-  const hint =
-    code === "ENOENT" && !isAbsolute(command)
-      ? "check the command behind --; write its absolute path if PATH does not have it"
-      : "check the command behind --";
-  return environmentError("server_unavailable", message, hint);
 }
 
 function openRecording(path: string): RecordingFile {

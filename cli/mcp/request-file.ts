@@ -176,9 +176,7 @@ async function namingPlace<T>(place: string, call: () => T | Promise<T>): Promis
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const { code, message, exitCode, hint, details } = error;
-    throw new CliError({ code, message: `${place}: ${message}`, exitCode, hint, details });
+    throw error instanceof CliError ? error.at(place) : error;
   }
 }
 

@@ -211,7 +211,7 @@ describe("proviso mcp learn between a client and a real server", () => {
   test("fails if the program does not start, and prints the name of the program", async () => {
     const learn = ["mcp", "learn", "--recording", "r", "--", "no-such-program"];
     const { status, stderr } = await bench.run(learn);
-    expect(stderr).toContain("no-such-program does not start: there is no such program");
+    expect(stderr).toContain("the server does not start: there is no program no-such-program");
     expect(stderr).toContain("write its absolute path if PATH does not have it");
     expect(status).toBe(6);
     expect(existsSync(bench.path("r"))).toBe(false);
