@@ -1,5 +1,6 @@
 import { TokenError } from "../bytes/token-error.js";
 import { described } from "../checks/kinds.js";
+import { digestOfText } from "../macaroon/hmac.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { maxCharacters } from "../macaroon/read.js";
 import type { RootKey } from "../macaroon/root-key.js";
@@ -14,7 +15,7 @@ import { type Denial, tokenDenialCode } from "./denial.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import { type CapabilityLimits, overCapabilityLimits } from "./limits.js";
 import { type AuthenticChain, readLinks, readToken } from "./read-token.js";
-import { digestOf, type VerificationCache } from "./verification-cache.js";
+import type { VerificationCache } from "./verification-cache.js";
 
 /** Finds root keys by id. */
 export interface KeySource {
@@ -50,7 +51,8 @@ export function authenticate(text: string, context: AuthenticationContext): Auth
     return denied({ code: "token_malformed", message });
   }
   if (cache === undefined || text.length > maxCharacters(limits)) return verify(text, context);
-  const digest = digestOf(text);
+  // The digest covers the whole presented string, including signatures and discharges.
+  const digest = digestOfText(text);
   const known = cache.find(digest);
   if (known !== undefined) {
     const again = authenticateAgain(known, context);

@@ -1,7 +1,4 @@
-import { encodeBase64url } from "../bytes/base64.js";
-import { encodeUtf8 } from "../bytes/utf8.js";
 import { parseTime } from "../caveats/time.js";
-import { sha256 } from "../macaroon/hmac.js";
 import type { AuthenticToken } from "./authentic-token.js";
 import { earliestExpiry } from "./verified-capability.js";
 
@@ -98,14 +95,6 @@ export class VerificationCache {
     this.#bytes -= this.#entries.get(digest)?.bytes ?? 0;
     this.#entries.delete(digest);
   }
-}
-
-/**
- * Returns the digest under which a token is cached. It covers the whole presented string, including signature and
- * discharges.
- */
-export function digestOf(text: string): string {
-  return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
 /** Returns the earliest expiry of all hops in all chains, in milliseconds since 1970; infinite if no hop expires. */

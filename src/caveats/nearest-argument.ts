@@ -3,6 +3,7 @@ import type { Suggest } from "../checks/nearest.js";
 import { allowsArgument } from "./argument-domain.js";
 import type { ArgumentDomain } from "./domain.js";
 import type { UrlLimit } from "./hop.js";
+import { segmentsOf } from "./path-form.js";
 import { isScalar } from "./scalar.js";
 import { defaultPort } from "./url-form.js";
 
@@ -94,9 +95,9 @@ function* pathsNear(folder: string, given: string): Iterable<string> {
 /** Removes empty segments and `.` from a path, and resolves `..`. */
 function resolved(path: string): string {
   const segments: string[] = [];
-  for (const segment of path.split("/")) {
+  for (const segment of segmentsOf(path)) {
     if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".") segments.push(segment);
+    else segments.push(segment);
   }
   return `${path.startsWith("/") ? "/" : ""}${segments.join("/")}`;
 }

@@ -103,6 +103,11 @@ export function isPath(text: string): boolean {
   return text === "/" || (isWellFormed(text) && !FLAW.test(text));
 }
 
+/** Returns the segments of a path, without empty segments and `.`. */
+export function segmentsOf(path: string): readonly string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
 /** Returns whether `path` is `folder` or below it. Both must be in the strict form. */
 export function isBelow(folder: string, path: string): boolean {
   if (folder === "/") return path.startsWith("/");

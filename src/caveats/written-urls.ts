@@ -1,4 +1,5 @@
 import type { UrlLimit } from "./hop.js";
+import { segmentsOf } from "./path-form.js";
 import { shown } from "./scalar.js";
 import { defaultPort, isPort, isUrlFolder, URL_SCHEMES } from "./url-form.js";
 import { isHostEntry } from "./url-host.js";
@@ -134,8 +135,9 @@ function nearestUrl(text: string): string | undefined {
   const [, scheme = "", host = "", port = "", path = ""] = LOOSE_PLACE.exec(text) ?? [];
   const lower = scheme.toLowerCase();
   const shownPort = port === "" || port === defaultPort(lower) ? "" : `:${port}`;
-  const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
-  const folder = segments.map((segment) => `/${segment}`).join("");
+  const folder = segmentsOf(path)
+    .map((segment) => `/${segment}`)
+    .join("");
   const url = `${lower}://${host.toLowerCase().replace(/\.$/, "")}${shownPort}${folder}`;
   return url === text || "problem" in readPlace(url, "") ? undefined : url;
 }

@@ -1,5 +1,7 @@
 import { hmac as nobleHmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
+import { encodeBase64url } from "../bytes/base64.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
 
 /** Length of an HMAC-SHA256 tag, and of every signature in a macaroon, in bytes. */
 export const TAG_LENGTH = 32;
@@ -64,6 +66,11 @@ const HASHES: Hashes = /* @__PURE__ */ hashesOf(
 /** Returns the SHA-256 hash of a message (FIPS 180-4). */
 export function sha256(message: Uint8Array): Uint8Array {
   return HASHES.sha256(message);
+}
+
+/** Returns the SHA-256 hash of a string's UTF-8 bytes, in base64url. */
+export function digestOfText(text: string): string {
+  return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
 /** Returns the HMAC-SHA256 of a message (RFC 2104). */

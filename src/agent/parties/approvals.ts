@@ -1,6 +1,7 @@
 import { randomBytes } from "../../bytes/random.js";
 import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../checks/members.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import type { Approver, ApproverAnswer } from "./approval-decisions.js";
 import {
   ApprovalOpening,
@@ -15,7 +16,6 @@ import {
   ApprovalSettling,
   type DecisionOutcome,
 } from "./approval-settlement.js";
-import { digestOfText } from "./digests.js";
 import { type Actor, approvalEvent } from "./events.js";
 import type { Approval, ApprovalState } from "./records.js";
 import { everyRecord, MAX_FOUND, type PartyDraft, type PartyStore } from "./store.js";

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import { canonicalJson, type Json } from "../../bytes/json.js";
 import { plainCopy, plainObject } from "../../checks/plain.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import type { Approval } from "./records.js";
 
 /**
@@ -21,9 +21,4 @@ export function digestOf(approval: Pick<Approval, "subject" | "rule">): string {
 export function digestOfJson(value: unknown): string {
   const json: Json = JSON.parse(JSON.stringify(value));
   return digestOfText(canonicalJson(json));
-}
-
-/** Returns the SHA-256 of a string's UTF-8 bytes, as base64url. */
-export function digestOfText(text: string): string {
-  return hash("sha256", text, "base64url");
 }

@@ -2,9 +2,9 @@
 
 import { encodeBase64url } from "../../bytes/base64.js";
 import { meant } from "../../checks/members.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import { outcomeOf } from "./answers.js";
 import { newId, type PartiesContext } from "./context.js";
-import { digestOfText } from "./digests.js";
 import { partyEvent } from "./events.js";
 import { hostGivenKey, hostWithKey } from "./hosts.js";
 import type { HostRecord } from "./records.js";

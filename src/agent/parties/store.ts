@@ -3,9 +3,9 @@
 
 import { formatTime } from "../../caveats/time.js";
 import { latestExpiry } from "../../issuer/token-revocation.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import type { RevocationSink } from "../../revocation/source.js";
 import type { LedgerEvent } from "../ledger.js";
-import { digestOfText } from "./digests.js";
 import type {
   AgentGrant,
   AgentRecord,

@@ -1,6 +1,6 @@
 // User codes. An agent shows a code, and the user enters the code to find the request.
 
-import { digestOfText } from "./digests.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import type { Approval } from "./records.js";
 
 // Letters that look like no other letter or digit, and that form no words: RFC 8628, section 6.1.

@@ -1,8 +1,8 @@
 import type { Router } from "express";
-import { digestOfText } from "../../agent/parties/digests.js";
 import type { HostRecord } from "../../agent/parties/records.js";
 import { html, moment } from "../../http/markup/markup.js";
 import { plainText, trusted } from "../../http/markup/untrusted-text.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import type { Confirmable, Confirmation } from "../confirmations.js";
 import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { Form, formOf } from "../form.js";

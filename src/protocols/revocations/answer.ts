@@ -5,8 +5,8 @@ import { TokenError } from "../../bytes/token-error.js";
 import { parseTime } from "../../caveats/time.js";
 import { ClientError } from "../../client/client-error.js";
 import type { FeedKey } from "../../issuer/derived-keys.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import {
-  digestOf,
   MAC_HEADER,
   NONCE_HEADER,
   type Statement,
@@ -133,7 +133,7 @@ function indexIn({
   if (!Number.isSafeInteger(version) || version < 0) return undefined;
   const names = pages.filter((name) => typeof name === "string" && NAME.test(name));
   if (names.length < pages.length) return undefined;
-  return { version, pages: names, digest: digestOf(canonicalJson(names)) };
+  return { version, pages: names, digest: digestOfText(canonicalJson(names)) };
 }
 
 function isMac(header: string | null, expected: Uint8Array): boolean {

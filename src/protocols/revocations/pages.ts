@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../bytes/json.js";
+import { digestOfText } from "../../macaroon/hmac.js";
 import { type RevocationEntry, readEntry } from "../../revocation/entry.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
 import { Pace } from "../../revocation/pace.js";
 import { RevocationTable } from "../../revocation/table.js";
-import { digestOf } from "./statement.js";
 
 /**
  * A revocation list as it is sent. The name of a page is the digest of its text, so that services recognize
@@ -46,7 +46,7 @@ export async function writtenList(
   const cut = (): void => {
     if (texts.length === 0) return;
     const page = `[${texts.join()}]`;
-    const name = digestOf(page);
+    const name = digestOfText(page);
     pages.set(name, before?.pages.get(name) ?? page);
     texts = [];
     length = 0;
@@ -61,7 +61,7 @@ export async function writtenList(
   }
   cut();
   const index = canonicalJson([...pages.keys()]);
-  return { version, index, digest: digestOf(index), pages };
+  return { version, index, digest: digestOfText(index), pages };
 }
 
 /**
@@ -111,7 +111,8 @@ export class ReadPages {
     for (const name of wanted) {
       if (this.#texts.has(name)) continue;
       const text = await read(name);
-      if (digestOf(text) !== name) throw new TypeError("a page is not the one that was asked for");
+      if (digestOfText(text) !== name)
+        throw new TypeError("a page is not the one that was asked for");
       this.#texts.set(name, text);
       if (pace.isOver) await pace.rest();
     }

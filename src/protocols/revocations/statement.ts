@@ -3,7 +3,6 @@
 // keeps the list as pages, and answer.ts defines the answers. mount.ts mounts the feed on a server. On the
 // service's side, follow.ts follows the feed. This file has the definitions that both sides use.
 
-import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../bytes/base64.js";
 import { encodeUtf8 } from "../../bytes/utf8.js";
 import type { FeedKey } from "../../issuer/derived-keys.js";
@@ -37,7 +36,7 @@ export interface Statement {
   readonly version: number;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly trustedUntil: string;
-  /** The digest of the list's index, as {@link digestOf} computes it. */
+  /** The SHA-256 of the list's index in canonical JSON (RFC 8785), as base64url. */
   readonly digest: string;
   /** The value of {@link NONCE_HEADER} in the request; empty if the request has none. */
   readonly nonce: string;
@@ -47,11 +46,6 @@ export interface Statement {
 export function statementMac(key: FeedKey, statement: Statement): Uint8Array {
   const { version, trustedUntil, digest, nonce } = statement;
   return key.mac(`${version} ${trustedUntil} ${digest} ${nonce}`);
-}
-
-/** Returns the SHA-256 of an index or a page in canonical JSON (RFC 8785), as base64url. */
-export function digestOf(text: string): string {
-  return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
 /** Returns the `ETag` of a list. */

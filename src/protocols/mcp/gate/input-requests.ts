@@ -1,5 +1,6 @@
 import type { AgentDenial, AgentDenials } from "../../../agent/refusal.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { digestOfText } from "../../../macaroon/hmac.js";
 import {
   type GateAuthority,
   type GateCall,
@@ -10,7 +11,6 @@ import {
 import { URL_ELICITATION_REQUIRED } from "../message/error-codes.js";
 import type { Message } from "../message/message.js";
 import { listAt, objectAt, stringAt, valueAt, without } from "../message/values.js";
-import { digestOf } from "./digest.js";
 import { serverRequestRule } from "./methods.js";
 import type { ServerLink } from "./server-link.js";
 import type { Servers } from "./servers.js";
@@ -121,11 +121,11 @@ export async function judgeInputs(
   if (asked.length > MOST_INPUTS) return { allowed: false, denials: TOO_MANY_INPUTS };
   const inputs = new Map<string, AskedInput>();
   for (const [name, input] of asked) {
-    const key = digestOf(name);
+    const key = digestOfText(name);
     const method = stringAt(input, ["method"]) ?? "";
     const call = inputCall(parts, link, method, objectAt(input, ["params"]) ?? {});
     const before = known?.get(key);
-    const digest = digestOf(JSON.stringify(call?.arguments ?? {}));
+    const digest = digestOfText(JSON.stringify(call?.arguments ?? {}));
     const isKnown =
       call !== undefined &&
       before?.operation === call.operation &&
@@ -184,7 +184,7 @@ export async function judgeResponses(
   asked: Inputs,
 ): Promise<AgentDenials | undefined> {
   for (const key of Object.keys(responses)) {
-    const input = asked.get(digestOf(key));
+    const input = asked.get(digestOfText(key));
     if (input === undefined) return UNKNOWN_INPUT;
     const denials = await lapseOf(parts, presented, link, input);
     if (denials !== undefined) return aboutInput(input, denials);

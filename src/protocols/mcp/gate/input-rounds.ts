@@ -1,8 +1,8 @@
 import type { AgentDenials } from "../../../agent/refusal.js";
 import { canonicalJson, isJsonObject, type JsonObject } from "../../../bytes/json.js";
+import { digestOfText } from "../../../macaroon/hmac.js";
 import type { Edit } from "../message/edit.js";
 import { stringAt, without } from "../message/values.js";
-import { digestOf } from "./digest.js";
 import { type HostRequest, judgedParameters, type OpenRequest } from "./host-request.js";
 import {
   type InputParts,
@@ -60,7 +60,7 @@ export class InputRounds {
       return { allowed: false, denials: UNKNOWN_INPUT };
     }
     const before = asked ?? new Map();
-    const unknown = Object.keys(inputResponses).filter((name) => !before.has(digestOf(name)));
+    const unknown = Object.keys(inputResponses).filter((name) => !before.has(digestOfText(name)));
     const denials = await judgeResponses(
       parts,
       presented,
@@ -102,10 +102,10 @@ function callOf({ authority }: InputParts, request: HostRequest, link: ServerLin
   const { params, presented, method } = request;
   const party = authority.holder(presented);
   const call = [party, link.name ?? null, method, judgedParameters(params)];
-  return digestOf(canonicalJson(call));
+  return digestOfText(canonicalJson(call));
 }
 
 /** Returns a digest that identifies a call together with the state that a server returned for it. */
 function keyOf(call: string, state: string | undefined): string {
-  return digestOf(JSON.stringify([call, state ?? null]));
+  return digestOfText(JSON.stringify([call, state ?? null]));
 }

@@ -1,4 +1,4 @@
-import { digestOf } from "./digest.js";
+import { digestOfText } from "../../../macaroon/hmac.js";
 import type { Inputs } from "./input-requests.js";
 import { OldestOut } from "./oldest-out.js";
 import type { ServerLink } from "./server-link.js";
@@ -28,7 +28,7 @@ export class Tasks {
   add(id: string, task: Omit<Task, "inputs">): boolean {
     const known = this.of(id);
     if (known !== undefined) return known.holder === task.holder && known.link === task.link;
-    this.#tasks.set(digestOf(id), { ...task, inputs: new Map() });
+    this.#tasks.set(digestOfText(id), { ...task, inputs: new Map() });
     return true;
   }
 
@@ -40,6 +40,6 @@ export class Tasks {
 
   /** Finds a task of any party by its id. */
   of(id: string | undefined): Task | undefined {
-    return id === undefined ? undefined : this.#tasks.get(digestOf(id));
+    return id === undefined ? undefined : this.#tasks.get(digestOfText(id));
   }
 }

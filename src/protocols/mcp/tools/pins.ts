@@ -1,7 +1,7 @@
 // src/protocols/mcp/tools: pins the definitions of servers' tools, so that a changed definition is noticed.
 
-import { createHash } from "node:crypto";
 import { canonicalCopy, type Json, type JsonObject } from "../../../bytes/json.js";
+import { digestOfText } from "../../../macaroon/hmac.js";
 import {
   type StoreDatabase,
   type StoreQueries,
@@ -283,7 +283,5 @@ function textOfDefinition(tool: ToolDefinition): string {
 }
 
 function idOf(title: string, tool: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([title, tool]))
-    .digest("base64url");
+  return digestOfText(JSON.stringify([title, tool]));
 }
