@@ -22,7 +22,7 @@ const config: ViteUserConfig = defineConfig({
     // Stryker turns type checks off in what it changes, so tests of types would fail.
     exclude: [
       "test/**/*.property.test.ts",
-      "test/**/*.types.test.ts",
+      "test/**/*.types.full.test.ts",
       "test/macaroon/fuzz.test.ts",
       // Counting how often each mutant is reached makes long texts take minutes.
       "test/**/*-size.test.ts",

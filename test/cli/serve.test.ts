@@ -15,7 +15,7 @@ import { startAuthorizationServer } from "../support/authorization-server.js";
 import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
 import { Bench, document } from "./run.js";
-import { RunningProgram } from "./running.js";
+import { RunningHere, RunningProgram } from "./running.js";
 import {
   CONFIG,
   freePort,
@@ -39,15 +39,16 @@ describe("the output of serve", () => {
     bench.write("first-line.json", JSON.stringify(CONFIG));
     const port = await freePort();
     const card = `http://127.0.0.1:${port}/.well-known/agent-card.json`;
-    const args = [MAIN, "serve", "first-line.json", "--port", String(port)];
-    const running = new RunningProgram(args, { PROVISO_HOME: bench.home }, bench.folder);
+    const args = ["serve", "first-line.json", "--port", String(port)];
+    const options = { cwd: bench.folder, env: { PROVISO_HOME: bench.home } };
+    const running = new RunningHere(args, options);
     await expect(fetch(card)).rejects.toThrow();
     expect(await running.says(/^.*\n/)).toBe(`Serving at http://127.0.0.1:${port}\n`);
     expect((await fetch(card)).status).toBe(200);
   });
 
   test("with --json is one JSON line on standard output when the agent is ready, and messages on standard error", async () => {
-    const { running, url } = await serveSpawned(bench);
+    const { running, url } = await serve(bench);
     expect(document(running.stdout)).toEqual({
       url,
       cardUrl: `${url}/.well-known/agent-card.json`,
@@ -72,7 +73,7 @@ describe("the output of serve", () => {
         ],
       },
     });
-    running.child.kill("SIGTERM");
+    running.stop();
     expect(await running.ended).toBe(0);
     expect(running.stdout.split("\n")).toHaveLength(2);
   });

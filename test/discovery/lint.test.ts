@@ -5,6 +5,7 @@ import { CAPABILITIES_URI } from "../../src/discovery/card.js";
 import { cardRemarks } from "../../src/discovery/card-remarks.js";
 import { DISCOVERY_URI, lintCard, readCard } from "../../src/discovery/index.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
+import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { discoveryVectors } from "../vectors/support.js";
 import { type CardParts, card, URL_OF_AGENT } from "./cards.js";
@@ -200,7 +201,7 @@ describe("lint of a hostile text", () => {
     expect(await lintCard(text())).toMatchObject([{ code, line: 1, column: 1 }]);
   });
 
-  test.each<[about: string, value: () => Json]>([
+  const LONG: readonly [about: string, value: () => Json][] = [
     [
       "a thousand extensions",
       () =>
@@ -224,14 +225,18 @@ describe("lint of a hostile text", () => {
       () =>
         changed(clean, `${capability}/capabilityGrants/0/operations`, Array(100_000).fill("op")),
     ],
-  ])("lists at most 200 findings, and the number of omitted ones: %s", async (_, value) => {
-    const found = await lintCard(JSON.stringify(value()));
-    expect(found.length).toBeGreaterThan(0);
-    expect(found.length).toBeLessThanOrEqual(201);
-    const isCut = found.length === 201;
-    expect(found.filter(({ code }) => code === "more").length).toBe(isCut ? 1 : 0);
-    if (isCut) expect(found.at(-1)?.message).toMatch(/^there are \d+ more findings$/);
-  });
+  ];
+  test.each(FULL ? LONG : LONG.slice(0, 1))(
+    "lists at most 200 findings, and the number of omitted ones: %s",
+    async (_, value) => {
+      const found = await lintCard(JSON.stringify(value()));
+      expect(found.length).toBeGreaterThan(0);
+      expect(found.length).toBeLessThanOrEqual(201);
+      const isCut = found.length === 201;
+      expect(found.filter(({ code }) => code === "more").length).toBe(isCut ? 1 : 0);
+      if (isCut) expect(found.at(-1)?.message).toMatch(/^there are \d+ more findings$/);
+    },
+  );
 });
 
 test("lint lists errors before remarks if it omits findings", async () => {

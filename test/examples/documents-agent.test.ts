@@ -10,7 +10,7 @@ import { attenuate, createNonce } from "../../src/index.js";
 import { refusalOf, withCapability } from "../../src/protocols/a2a/client/index.js";
 import type { TaskCall } from "../../src/protocols/a2a/index.js";
 import { TaskAnswer } from "../../src/protocols/a2a/task-runner.js";
-import { type Document, document, runProgram } from "../cli/run.js";
+import { type Document, document, runHere, runProgram } from "../cli/run.js";
 import { RunningProgram } from "../cli/running.js";
 import { sleep } from "../cli/serving.js";
 import {
@@ -26,7 +26,6 @@ import {
   sdkClient,
   taskIn,
 } from "../protocols/a2a/callers.js";
-import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -131,7 +130,7 @@ test("the documents agent serves a client that requests, attenuates, calls skill
     expect(resultOf(await taskOf(narrow, id))).toMatchObject({ displayName: SUMMARY });
   }
   const env = { PROVISO_HOME: join(folder, ".data/home") };
-  const audit = await runProgram(process.execPath, [MAIN, "audit", "--json"], { env });
+  const audit = await runHere(["audit", "--json"], { env });
   second.stop();
   expect(await second.ended).toBe(0);
   started = folder;

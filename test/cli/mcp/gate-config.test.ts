@@ -74,7 +74,7 @@ test("a gate with several servers keeps their tools, operations, environments an
   expect(names).toEqual(new Set([`files in ${file}`, `one in ${file}`, `two in ${file}`]));
   await expect(host.call("one__end")).rejects.toThrow("exit code 3");
   expect(await host.call("two__send")).not.toMatch(/^refused/);
-  await host.client.close();
+  await host.close();
   const audit = await bench.output("audit");
   expect(audit).toMatch(/allowed .* files\/read_text_file .*a\.txt/);
   expect(audit).toMatch(/refused .* files\/write_file /);

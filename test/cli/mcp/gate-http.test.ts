@@ -6,10 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { MAIN } from "../../support/built.js";
 import { chromiumInstalled, startChromium } from "../../support/chromium.js";
 import { Bench } from "../run.js";
-import { RunningProgram } from "../running.js";
+import { RunningHere } from "../running.js";
 import { fickleServer } from "./gating.js";
 
 let bench: Bench;
@@ -30,9 +29,10 @@ function listening(...words: readonly string[]): ReturnType<typeof listeningTo> 
 async function listeningTo(
   server: readonly string[],
   words: readonly string[] = [],
-): Promise<{ readonly url: URL; readonly gate: RunningProgram }> {
-  const all = [MAIN, "mcp", "gate", "--listen", "127.0.0.1:0", ...words, "--", ...server];
-  const gate = new RunningProgram(all, { PROVISO_HOME: bench.home }, bench.folder);
+): Promise<{ readonly url: URL; readonly gate: RunningHere }> {
+  const all = ["mcp", "gate", "--listen", "127.0.0.1:0", ...words, "--", ...server];
+  const env = { PROVISO_HOME: bench.home, NO_COLOR: "1" };
+  const gate = new RunningHere(all, { cwd: bench.folder, env });
   const [, url = ""] = (await gate.says(/Serving MCP at \S+\n/)).split(/Serving MCP at |\n/);
   return { url: new URL(url), gate };
 }
@@ -376,7 +376,7 @@ test("a gate over HTTP answers a foreign Origin or Host with 403, unless --allow
 test("mcp gate --listen fails if the port is taken, and names the address", async () => {
   const { url } = await listening();
   const words = ["mcp", "gate", "--listen", url.host, "--", ...fickleServer("tools.json")];
-  const { status, stderr } = await bench.spawned(words);
+  const { status, stderr } = await bench.run(words);
   expect({ status, stderr }).toEqual({
     status: 6,
     stderr: expect.stringContaining(`${url.host} is taken`),

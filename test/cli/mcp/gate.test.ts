@@ -31,7 +31,7 @@ async function reader(...more: readonly string[]): Promise<readonly string[]> {
 describe("a gate in front of the published file server", () => {
   test("lists and allows only what the token allows; the ledger records each decision with its reason", async () => {
     const token = await reader();
-    const host = await Host.start(bench, [
+    const host = await Host.startProgram(bench, [
       ...token,
       "--record",
       "path",
@@ -45,7 +45,7 @@ describe("a gate in front of the published file server", () => {
     expect(await host.call("write_file", { path: bench.path("data/b"), content: "" })).toMatch(
       /^refused/,
     );
-    await host.client.close();
+    await host.close();
     const lines = (await bench.output("audit")).split("\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/ allowed .* read_text_file .*data\/a\.txt/);

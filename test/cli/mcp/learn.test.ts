@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { MAIN } from "../../support/built.js";
 import { connectClient, publishedServer } from "../../support/mcp-servers.js";
 import { Bench, type Document } from "../run.js";
+import { connectHere, fickleServer } from "./gating.js";
 
 let bench: Bench;
 beforeEach(() => {
@@ -123,10 +124,8 @@ describe("proviso mcp learn between a client and a real server", () => {
     bench.write("me/docs/a.txt", "one\n");
     bench.write("me/docs/b.txt", "two\n");
     const server = publishedServer("@modelcontextprotocol/server-filesystem", folder);
-    const { client, stderr } = await connectClient(
-      [process.execPath, MAIN, "mcp", "learn", "--name", "files", "--", ...server],
-      { env: { PROVISO_HOME: bench.home }, cwd: bench.folder },
-    );
+    const words = ["mcp", "learn", "--name", "files", "--", ...server];
+    const { client, running } = await connectHere(bench, words);
     const readText = (path: string) =>
       client.callTool({ name: "read_text_file", arguments: { path } });
     await readText(join(folder, "a.txt"));
@@ -136,7 +135,8 @@ describe("proviso mcp learn between a client and a real server", () => {
     await client.callTool({ name: "list_directory", arguments: { path: "/etc" } });
     await client.callTool({ name: "greet", arguments: {} }).catch(() => {});
     await client.close();
-    expect(stderr()).toContain(
+    await running.ended;
+    expect(running.stderr).toContain(
       "Calls that failed, from which nothing is learned:\n  read_text_file, once\n  list_directory, once\n  greet, once\n",
     );
     const request = bench.read("home/files.request");
@@ -153,16 +153,11 @@ describe("proviso mcp learn between a client and a real server", () => {
   });
 
   test("withholds PROVISO_ variables from the server, and their values and tokens from the recording", async () => {
-    const server = publishedServer("@modelcontextprotocol/server-everything", "stdio");
-    const env = {
-      PROVISO_HOME: bench.home,
-      PROVISO_PASSWORD: "swordfish-9",
-      OWN: "for the server",
-    };
-    const { client } = await connectClient(
-      [process.execPath, MAIN, "mcp", "learn", "--name", "all", "--", ...server],
-      { env, cwd: bench.folder },
-    );
+    bench.write("tools.json", "[]");
+    const server = fickleServer(bench.path("tools.json"));
+    const env = { PROVISO_PASSWORD: "swordfish-9", OWN: "for the server" };
+    const words = ["mcp", "learn", "--name", "all", "--", ...server];
+    const { client, running } = await connectHere(bench, words, env);
     const answer = await client.callTool({
       name: "get-env",
       arguments: {},
@@ -170,6 +165,7 @@ describe("proviso mcp learn between a client and a real server", () => {
     });
     await client.callTool({ name: "echo", arguments: { message: "swordfish-9" } });
     await client.close();
+    await running.ended;
     const seen = JSON.stringify(answer);
     expect(seen).toContain("for the server");
     expect(seen).not.toContain("PROVISO_");

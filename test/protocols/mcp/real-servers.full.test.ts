@@ -7,7 +7,6 @@ import { type RecordedLine, readRecording } from "../../../src/protocols/mcp/lea
 import { onOneLine } from "../../../src/protocols/mcp/message/message.js";
 import { MAIN } from "../../support/built.js";
 import { connectClient } from "../../support/mcp-servers.js";
-import { FULL } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { REAL_SESSIONS, type RealSession } from "./real-sessions.js";
 
@@ -15,9 +14,8 @@ import { REAL_SESSIONS, type RealSession } from "./real-sessions.js";
 // this token. `proviso mcp learn` records every line between the client and the gate or the server.
 
 const PROVISO = [process.execPath, MAIN, "mcp"] as const;
-const SESSIONS = FULL ? REAL_SESSIONS : REAL_SESSIONS.slice(0, 1);
 
-describe.each(SESSIONS.map((one) => [one.name, one] as const))("%s", (_name, session) => {
+describe.each(REAL_SESSIONS.map((one) => [one.name, one] as const))("%s", (_name, session) => {
   test("gives the same answers through a gate as without one, byte for byte, with a token learned from the session", async () => {
     const home = join(temporaryFolder(), "home");
     const folder = join(temporaryFolder(), "work");
