@@ -1,6 +1,6 @@
 /**
  * Waits for an operation. Rejects if the operation takes longer than `milliseconds`; the operation itself
- * continues.
+ * continues. If this process was paused until after the time limit, an answer that arrived meanwhile still counts.
  *
  * @param late - Creates the error to reject with.
  */
@@ -10,7 +10,8 @@ export function inTime<T>(
   late: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), milliseconds);
+    // After a pause, Node runs due timers before it reads sockets; it runs immediates after that.
+    const timer = setTimeout(() => setImmediate(() => reject(late())), milliseconds);
     operation.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

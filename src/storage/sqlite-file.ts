@@ -9,19 +9,25 @@ const PATIENCE = 2000;
 const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
+/** The time between two attempts counts as waiting up to this many milliseconds. */
+const LONGEST_PAUSE = 50;
 
-/** Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. */
+/**
+ * Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. If the machine is
+ * suspended meanwhile, that time does not count: the other process could not release the lock either.
+ */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
-  const until = performance.now() + patience;
-  for (;;) {
+  for (let waited = 0; ; ) {
+    const began = performance.now();
     try {
       attempt();
       return;
     } catch (error) {
       const locked = error instanceof StorageError && error.code === "store_locked";
-      if (!locked || performance.now() >= until) throw error;
+      if (!locked || waited >= patience) throw error;
     }
     await sleep(PAUSE);
+    waited += Math.min(performance.now() - began, LONGEST_PAUSE);
   }
 }
 
