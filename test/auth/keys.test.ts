@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
@@ -139,6 +139,8 @@ test("calls fail with an error while the authorization server cannot be reached,
   await new Promise((closed) => server.close(closed));
   const authenticator = await checking(url);
   const bearer = `Bearer ${await good.sign()}`;
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { message, source } = await unavailable(authenticator.authenticate(requestWith(bearer)));
   expect(message).toMatch(/: ECONNREFUSED$/);
   expect(source).toBe(`http://127.0.0.1:${port}/jwks`);
@@ -147,7 +149,7 @@ test("calls fail with an error while the authorization server cannot be reached,
   expect((await unavailable(authenticator.authenticate(requestWith(bearer)))).message).toBe(
     message,
   );
-  await new Promise((passed) => setTimeout(passed, 1100));
+  vi.advanceTimersByTime(1100);
   expect((await authenticator.authenticate(requestWith(bearer))).ok).toBe(true);
 });
 
@@ -166,7 +168,7 @@ test.each<[string, RequestListener]>([
   ["no answer in time", (_, response) => void response.write("{")],
 ])("the error for a bad answer of the key server says: %s", async (reason, answer) => {
   const { url } = await serve(answer);
-  const authenticator = await checking(url, { jwksTimeout: 0.2 });
+  const authenticator = await checking(url, { jwksTimeout: reason.endsWith("in time") ? 0.2 : 20 });
   const token = await (await signer()).sign();
   const { message } = await unavailable(authenticator.authenticate(requestWith(`Bearer ${token}`)));
   expect(message).toContain(reason);

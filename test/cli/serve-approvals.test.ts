@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Visitor, words } from "../console/visitor.js";
+import { freePort } from "../support/free-port.js";
 import { Bench, type Document, document } from "./run.js";
-import { CONFIG, freePort, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
+import { CONFIG, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
 
 const bench = new Bench();
 beforeAll(async () => {

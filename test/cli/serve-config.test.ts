@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../support/free-port.js";
 import { Bench, type Document, document } from "./run.js";
-import { CONFIG, freePort, POLICY, serve, TOKENS, writeAgent } from "./serving.js";
+import { CONFIG, POLICY, serve, TOKENS, writeAgent } from "./serving.js";
 
 const bench = new Bench();
 beforeAll(async () => {

@@ -1,20 +1,12 @@
-import { createServer } from "node:net";
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, test } from "vitest";
 import { send } from "../protocols/a2a/callers.js";
+import { freePort } from "../support/free-port.js";
 import { Bench } from "./run.js";
 import { CONFIG, serve, writeAgent } from "./serving.js";
 
 const MANY = 100_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 test("while an agent reads a long revocation list, /healthz answers ok and /readyz answers 503 loading", async () => {
   const bench = new Bench();

@@ -1,19 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { type Answer, at, send, textAt } from "../protocols/a2a/callers.js";
 import { MAIN } from "../support/built.js";
 import { type Bench, type Document, document } from "./run.js";
 import { type Running, RunningHere, RunningProgram } from "./running.js";
-
-/** Returns a port of 127.0.0.1 that is free at present. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -56,6 +46,7 @@ const SKILLS = `
           reach: "none",
           input: { type: "object", properties: { ms: { type: "integer" } }, required: ["ms"] },
           async run(call) {
+            appendFileSync(join(home, "waits.txt"), call.arguments.ms + "\\n");
             await new Promise((resolve) => setTimeout(resolve, call.arguments.ms));
             return { waited: call.arguments.ms };
           },
@@ -107,6 +98,13 @@ export const CONFIG: Document = {
     ],
   },
 };
+
+/** Waits until the agent of {@link writeAgent} runs a call of the skill `wait` for so many milliseconds. */
+export async function waits(bench: Bench, milliseconds: number): Promise<void> {
+  const file = bench.path("home/waits.txt");
+  const begun = (): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
+  await eventually(async () => begun().split("\n").includes(String(milliseconds)));
+}
 
 /** Writes notes, a skills module and the configuration into the folder of a bench. */
 export function writeAgent(bench: Bench): void {

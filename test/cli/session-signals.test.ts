@@ -133,5 +133,5 @@ test("session connect, stopped while the host does not answer, cancels the call 
       message: "stopped before the host answered; the call is cancelled",
     },
   });
-  expect(types).toEqual(["handshake/req", "tool/list/req", "cancel", "shutdown"]);
+  await expect.poll(() => types).toEqual(["handshake/req", "tool/list/req", "cancel", "shutdown"]);
 });

@@ -10,9 +10,10 @@ import {
   startAuthorizationServer,
 } from "../support/authorization-server.js";
 import { chromiumInstalled, startChromium } from "../support/chromium.js";
+import { freePort } from "../support/free-port.js";
 import { httpServer } from "../support/loopback-servers.js";
 import { FULL } from "../support/size.js";
-import { freePort, startConsole, type TestConsole, tokenOf } from "./support.js";
+import { startConsole, type TestConsole, tokenOf } from "./support.js";
 
 /** Every run takes the screenshot. Only a run with PROVISO_SCREENSHOTS=write saves it to this file. */
 const SCREENSHOT = fileURLToPath(new URL("../../docs/approvals-console.png", import.meta.url));

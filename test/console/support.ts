@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect } from "vitest";
@@ -22,6 +21,7 @@ import { serve } from "../../src/http/serve.js";
 import { createIssuer, createKeyring, type Keyring } from "../../src/issuer/index.js";
 import { createStores, openLedger, openRevocations } from "../../src/stores/index.js";
 import { openParties } from "../../src/stores/parties/party-store.js";
+import { freePort } from "../support/free-port.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
@@ -277,16 +277,6 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       await stores.close();
     },
   };
-}
-
-/** Returns a free port of 127.0.0.1. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address === "object" && address !== null) return address.port;
-  throw new TypeError("it has no port");
 }
 
 let made = 0;

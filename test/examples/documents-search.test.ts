@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { searchDocuments } from "../../examples/documents-agent/search.mjs";
 import type { Resource } from "../../src/agent/resources/resource.js";
 import { anyCharacter } from "../support/any-character.js";
+import { cpuTime } from "../support/cpu-time.js";
 import { sized } from "../support/size.js";
 
 const LIBRARY: { readonly [name: string]: string } = {
@@ -100,10 +101,10 @@ describe("searchDocuments", () => {
       expect((await found(query, ["a", "d"])).every((name) => "ad".includes(name))).toBe(true);
     });
     await fc.assert(property, { numRuns: sized(300) });
-    const started = performance.now();
+    const spent = cpuTime();
     expect(await found('"revenue" '.repeat(100_000))).toHaveLength(3);
     expect(await found("a* ".repeat(100_000))).not.toHaveLength(0);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(spent()).toBeLessThan(1000);
   });
 });
 

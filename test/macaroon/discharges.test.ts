@@ -11,6 +11,7 @@ import {
   macaroonToBytes,
   verifyMacaroon,
 } from "../../src/macaroon/index.js";
+import { cpuTime } from "../support/cpu-time.js";
 import { concat, extendSignature, FIELD, field, VID, v2 } from "./raw.js";
 import { utf8 } from "./support.js";
 
@@ -212,10 +213,10 @@ describe("long chains of discharges", () => {
   test("of 5,000 are refused within a second by a limit, and do not overflow the stack without limits", () => {
     const { root, discharges } = linear(5000);
     const bytes = macaroonToBytes(root, "v2").length * 10_000;
-    const started = performance.now();
+    const spent = cpuTime();
     expect(verdict(root, discharges)).toBe("too_many_discharges 0");
     expect(verdict(root, discharges, { discharges: 5000 })).toBe("too_large 0");
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(spent()).toBeLessThan(1000);
     const wide = { discharges: 5000, bytes };
     expect(verdict(root, discharges, wide)).toBe("discharge_too_deep 16/2");
     expect(verdict(root, discharges, { ...wide, nesting: 5000 })).toBe("ok");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../cli/serving.js";
+import { freePort } from "../support/free-port.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // A new user has only Node and npm, and pastes the blocks of a guide into a shell or a file without changes.

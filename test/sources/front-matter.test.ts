@@ -5,6 +5,7 @@ import {
   HEAD_BYTES,
   loadFrontMatterReader,
 } from "../../src/sources/front-matter.js";
+import { cpuTime } from "../support/cpu-time.js";
 import { scalar } from "./support.js";
 
 let read: FrontMatterReader;
@@ -214,8 +215,8 @@ describe("hostile front matter", () => {
     ["very many line ends", `a: |\n${" \n".repeat(32_000)}`],
     ["very many words", `a: x${"\n  x".repeat(13_000)}`],
   ])("is read within 2 seconds: %s", (_, yaml) => {
-    const before = performance.now();
+    const spent = cpuTime();
     expect(within(yaml).problem).toBeUndefined();
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(spent()).toBeLessThan(2000);
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { openTables } from "../../src/sources/table.js";
+import { cpuTime } from "../support/cpu-time.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   databaseWith,
@@ -30,14 +31,14 @@ describe("large tables", () => {
     );
     expect(names).toEqual([7, 20007, 40007, 60007, 80007].map((id) => `reports/${id}`));
     const time = async (filter: object): Promise<number> => {
-      const before = performance.now();
+      const spent = cpuTime();
       for (let i = 0; i < 20; i++)
         await source.find({ collection: "reports", filter: { ...filter } });
-      return performance.now() - before;
+      return spent();
     };
-    const before = performance.now();
+    const spent = cpuTime();
     const all = found(await source.find({ collection: "reports" }));
-    const whole = performance.now() - before;
+    const whole = spent();
     expect(all).toHaveLength(100_000);
     // Twenty queries that use an index take less time than two readings of every row.
     for (const filter of [{ department: { in: ["d7", "d8"] } }, { year: { min: 5, max: 5.5 } }]) {
@@ -97,7 +98,7 @@ describe("the database file of tables", () => {
     expect(error.message).toContain("locked");
     const query = { collection: "reports" };
     expect((await resourceError(() => source.find(query))).message).toContain("locked");
-    expect(performance.now() - before).toBeLessThan(3000);
+    expect(performance.now() - before).toBeLessThan(15_000);
     database.exec("COMMIT");
     expect((await source.get("reports/1"))?.displayName).toBe("Newer");
     // Once the source has answered, it holds no lock.

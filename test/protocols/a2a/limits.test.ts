@@ -1,5 +1,4 @@
 import { connect } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompress, gzip, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -169,7 +168,7 @@ test.each(BINDINGS)(
     const holder = await withCapability(alice, token);
     const began = performance.now();
     const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 20_000 })));
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(15_000);
     expect(task.status?.state).toBe(4);
     expect(JSON.stringify(task.status)).toContain("too long");
   },
@@ -185,7 +184,7 @@ test("a2a/skill/invoke answers timed_out if the skill exceeds its time limit", a
 });
 
 test("a caller that calls too often gets 429, and other callers do not", async () => {
-  const own = await startAgent({ rate: { requests: 5, seconds: 1 } });
+  const own = await startAgent({ rate: { requests: 5, seconds: 3600 } });
   try {
     const card = () => rpc(own, "alice", "a2a/capabilities/introspect", { token: "x" });
     for (let call = 0; call < 5; call++) expect((await card()).status).toBe(200);
@@ -197,7 +196,7 @@ test("a caller that calls too often gets 429, and other callers do not", async (
     });
     // The body of a rate-limited request is not read.
     expect(at(refused.body, "id")).toBeNull();
-    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3000);
     // Requests over both bindings share one limit. Other callers have their own limits, even alice through
     // another agent.
     const rest = await send(`${own.server.restUrl}/tasks`, { headers: authorized("alice") });
@@ -210,8 +209,23 @@ test("a caller that calls too often gets 429, and other callers do not", async (
       const answer = await rpc(own, who, "a2a/capabilities/introspect", { token: "x" });
       expect(answer.status).toBe(200);
     }
-    await pause(1100);
-    expect((await card()).status).toBe(200);
+  } finally {
+    await own.remove();
+  }
+});
+
+test("a caller that called too often can call again when the seconds of the limit are over", async () => {
+  const own = await startAgent({ rate: { requests: 5, seconds: 1 } });
+  try {
+    const statuses = (calls: number) =>
+      Promise.all(
+        Array.from({ length: calls }, async () => {
+          const params = { token: "x" };
+          return (await rpc(own, "alice", "a2a/capabilities/introspect", params)).status;
+        }),
+      );
+    await expect.poll(() => statuses(6)).toContain(429);
+    await expect.poll(() => statuses(1)).toEqual([200]);
   } finally {
     await own.remove();
   }
@@ -231,7 +245,8 @@ test("50 connections that never finish their headers do not delay another caller
     expect((await rpc(agent, "alice", "a2a/capabilities/introspect", { token: "x" })).status).toBe(
       200,
     );
-    expect(performance.now() - began).toBeLessThan(1000);
+    // Sooner than the server gives up waiting for headers.
+    expect(performance.now() - began).toBeLessThan(8000);
   } finally {
     for (const socket of sockets) socket.destroy();
   }

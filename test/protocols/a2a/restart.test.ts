@@ -169,7 +169,8 @@ test(`an agent that is killed ${KILLS} times during its work loses nothing that 
     const child = await Child.start(home);
     await acknowledged.look(child, home, 12);
     const before = acknowledged.granted.length;
-    const work = [0, 1, 2, 3].map(async () => acknowledged.work(await child.client()));
+    const clients = await Promise.all([0, 1, 2, 3].map(() => child.client()));
+    const work = clients.map((client) => acknowledged.work(client));
     await expect.poll(() => acknowledged.granted.length).toBeGreaterThan(before + 8);
     await pause(Math.random() * 60);
     await child.kill();
@@ -222,13 +223,13 @@ if (FULL) {
     const client = await child.client();
     const { token } = await request(client, { grants: ["work:do"] });
     const holder = await withCapability(client, token);
-    const call = { ...callOf("wait", { milliseconds: 500 }), configuration: later };
+    const call = { ...callOf("wait", { milliseconds: 3000 }), configuration: later };
     const { id } = taskIn(await holder.sendMessage(call));
     await child.kill();
 
     const again = await Child.start(home);
     const returned = await withCapability(await again.client(), token);
-    await pause(600);
+    await pause(3200);
     const found = await returned.getTask({ tenant: "", id });
     expect(found.artifacts).toEqual([]);
     expect(found.status?.state).not.toBe(TaskState.TASK_STATE_COMPLETED);
@@ -250,10 +251,11 @@ if (FULL) {
     const holder = await withCapability(client, token);
     const call = callOf("wait", { milliseconds: 400 });
     const underWay = holder.sendMessage(call);
-    await pause(150);
+    expect(JSON.parse(await child.line())).toEqual({ waiting: 400 });
     child.process.kill("SIGTERM");
-    await pause(100);
-    expect(String(await failureOf(fetch(`${child.url}/healthz`)))).toContain("fetch failed");
+    await expect
+      .poll(async () => String(await failureOf(fetch(`${child.url}/healthz`))))
+      .toContain("fetch failed");
     const task = taskIn(await underWay);
     expect(resultOf(task)).toEqual({ waited: 400 });
     const ended = once(child.process, "exit");

@@ -63,7 +63,8 @@ test("closing the server finishes running calls, refuses new calls, and does not
   expect((await underWay).text).toContain('"waited":600');
   expect(await after).not.toContain("waited");
   await closed;
-  expect(performance.now() - began).toBeLessThan(3000);
+  // Sooner than an idle connection ends by itself.
+  expect(performance.now() - began).toBeLessThan(5000);
   connections.destroy();
   expect(agent.ran).toEqual(["wait"]);
 });
@@ -107,7 +108,7 @@ test("a client that disconnects does not cancel its task", async () => {
 test("during shutdown, a request on an open connection gets 503 with the reason unavailable", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
-  const params = { skill: "wait", arguments: { milliseconds: 400 }, token };
+  const params = { skill: "wait", arguments: { milliseconds: 1500 }, token };
   const call = { jsonrpc: "2.0", id: 1, method: "a2a/skill/invoke", params };
   const body = JSON.stringify(call);
   const { hostname, port } = new URL(agent.server.url);
@@ -127,7 +128,7 @@ test("during shutdown, a request on an open connection gets 503 with the reason 
   const closed = agent.server.close();
   socket.write(`GET /readyz HTTP/1.1\r\nHost: agent\r\n\r\n${post}`);
   const [first = "", health = "", refused = ""] = (await said).split(/(?=HTTP\/1\.1 )/);
-  expect(first).toMatch(/^HTTP\/1\.1 200 .*"waited":400/s);
+  expect(first).toMatch(/^HTTP\/1\.1 200 .*"waited":1500/s);
   expect(health).toMatch(/^HTTP\/1\.1 503 .*\{"status":"draining"\}/s);
   expect(refused).toMatch(/^HTTP\/1\.1 503 .*Connection: close.*"reason":"unavailable"/s);
   await closed;
@@ -162,7 +163,7 @@ test("at the end of the grace period, streams end with a failed status, other ru
   await expect.poll(() => agent.ran.length).toBe(3);
   const began = performance.now();
   await agent.stop();
-  expect(performance.now() - began).toBeLessThan(3000);
+  expect(performance.now() - began).toBeLessThan(20_000);
   for (const last of await Promise.all(lasts)) {
     expect(last).toMatchObject({
       $case: "statusUpdate",

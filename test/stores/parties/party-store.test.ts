@@ -132,7 +132,7 @@ onBothDatabases((place) => {
   }
 
   test("a change that waits for another change fails with store_timeout at its time limit", async () => {
-    const database = await openStores(await place(), "create", { writeTimeout: 100 });
+    const database = await openStores(await place(), "create", { writeTimeout: 300 });
     onTestFinished(() => database.close());
     const store = openParties(database);
     const outer = store.change(async (draft) => {

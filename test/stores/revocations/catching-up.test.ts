@@ -62,14 +62,14 @@ onBothDatabases((place) => {
       const { database, store } = await opened({ staleAfter: 60 });
       const read = vi.spyOn(tablesOf(database), "read");
       read.mockImplementationOnce(() => new Promise(() => {}));
-      await vi.waitFor(() => expect(read).toHaveBeenCalled());
+      await expect.poll(() => read).toHaveBeenCalled();
       revokeElsewhere("cap_1");
       await store.catchUp();
       expect(finds(store, "cap_1")).toBe(true);
     });
 
     test("authorize refuses with revocation_stale if the list is too old, until catchUp has read the list", async () => {
-      const { store } = await opened({ staleAfter: 0.05 });
+      const { store } = await opened({ staleAfter: 60 });
       const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
       const { token } = issuer.mint({ grant: "g", operations: ["x"] });
       const code = (): string => {
@@ -77,6 +77,7 @@ onBothDatabases((place) => {
         return decision.allowed ? "allowed" : decision.denials[0].code;
       };
       revokeElsewhere("cap_1");
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
       expect(code()).toBe("revocation_stale");
       await issuer.catchUp();
       expect(code()).toBe("allowed");
@@ -103,8 +104,11 @@ onBothDatabases((place) => {
     await store.catchUp();
     expect(store.isCurrent()).toBe(false);
     vi.restoreAllMocks();
-    await store.catchUp();
-    expect(store.isCurrent()).toBe(true);
+    const isCurrent = async (): Promise<boolean> => {
+      await store.catchUp();
+      return store.isCurrent();
+    };
+    await expect.poll(isCurrent).toBe(true);
     await database.close();
     await store.catchUp();
   });

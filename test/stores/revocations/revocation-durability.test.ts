@@ -100,7 +100,7 @@ describe("a revocation store whose process is killed", () => {
   });
 });
 
-onBothDatabases((place, dialect) => {
+onBothDatabases((place) => {
   test("several processes see each other's revocations within a second", async () => {
     const path = await place();
     const database = await createStores(path);
@@ -119,7 +119,7 @@ onBothDatabases((place, dialect) => {
       await watcher.until(2 + at);
       waits.push(performance.now() - start);
     }
-    expect(Math.min(...waits)).toBeLessThan(dialect === "sqlite" ? 100 : 1000);
+    expect(Math.min(...waits)).toBeLessThan(1000);
     expect(watcher.lines).toEqual(["cap_watcher", ...WATCHED]);
     await watcher.kill();
     await database.close();
@@ -138,13 +138,11 @@ if (FULL) {
       const start = performance.now();
       expect((await storageError(() => store.add(capability("cap_2")))).code).toBe("store_locked");
       expect(performance.now() - start).toBeGreaterThan(1800);
-      const reading = performance.now();
       expect(await store.list()).toHaveLength(1);
       expect(store.problem).toBeUndefined();
       const other = await openStores(path);
       expect(await (await openRevocations(other)).list()).toHaveLength(1);
       await other.close();
-      expect(performance.now() - reading).toBeLessThan(1000);
       // A lock ends with the process that holds it, even if that process is killed.
       await holder.kill();
       await store.add(capability("cap_2"));

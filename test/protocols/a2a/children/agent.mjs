@@ -71,6 +71,7 @@ const agent = await createIssuingAgent({
       operation: "wait",
       reach: "none",
       run: async ({ arguments: { milliseconds }, signal }) => {
+        console.log(JSON.stringify({ waiting: milliseconds }));
         await pause(milliseconds, undefined, { signal });
         return { waited: milliseconds };
       },

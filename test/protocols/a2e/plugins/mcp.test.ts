@@ -122,7 +122,7 @@ test("a call fails with a code for the MCP server's failure, and the next call w
 
 if (FULL) {
   test("an MCP server that stops reading is stopped, counts towards the limit until it has exited, and is started again", async () => {
-    const mcp = plugin({ timeout: 500, servers: 1 });
+    const mcp = plugin({ timeout: 1500, servers: 1 });
     const first = await counted(mcp);
     expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");
     const next = counted(mcp);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import { createProcPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
@@ -250,7 +249,7 @@ test("a message about processes is judged before its answer shows any data of th
     { plugins: [plugin] },
   );
   expect(await reading.ask("proc/list")).toBe("permission_denied");
-  const { proc_id } = await reading.answer("proc/spawn", { cmd: ["count", "5"], timeout: 1 });
+  const { proc_id } = await reading.answer("proc/spawn", { cmd: ["count", "5"], timeout: 60 });
   expect(await reading.answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({
     proc_id,
     status: "running",
@@ -265,9 +264,10 @@ test("a message about processes is judged before its answer shows any data of th
   );
   // Another session cannot see the process.
   expect(await answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({ type: "error" });
-  await sleep(1500);
+  const short = await reading.answer("proc/spawn", { cmd: ["count", "5"], timeout: 1 });
+  const { proc_id: killed = "" } = short;
   await expect
-    .poll(async () => (await reading.answer("proc/status", { proc_id: proc_id ?? "" }))["status"])
+    .poll(async () => (await reading.answer("proc/status", { proc_id: killed }))["status"])
     .toBe("killed");
 });
 

@@ -21,6 +21,9 @@ import {
 } from "../../../../src/stores/index.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
+/** A busy machine may take a second for anything. */
+const PATIENCE = { timeout: 20_000 };
+
 /** A server that sends the messages of a test as raw text, and records the messages that it receives. */
 export class RawServer implements ServerConnection {
   readonly name: string | undefined;
@@ -63,7 +66,7 @@ export class RawServer implements ServerConnection {
   async request(method: string): Promise<JsonObject> {
     await vi.waitFor(() => {
       if (this.requests(method).length === 0) throw new Error(`no ${method} yet`);
-    });
+    }, PATIENCE);
     return this.requests(method).at(-1) ?? {};
   }
 }
@@ -110,14 +113,11 @@ class RawHost {
   }
 
   #first(fits: (message: JsonObject) => boolean): Promise<JsonObject> {
-    return vi.waitFor(
-      () => {
-        const found = this.messages.find(fits);
-        if (found === undefined) throw new Error(`not yet, only ${this.received.join()}`);
-        return found;
-      },
-      { timeout: 4000 },
-    );
+    return vi.waitFor(() => {
+      const found = this.messages.find(fits);
+      if (found === undefined) throw new Error(`not yet, only ${this.received.join()}`);
+      return found;
+    }, PATIENCE);
   }
 
   get messages(): readonly JsonObject[] {
