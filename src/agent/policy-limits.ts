@@ -2,6 +2,7 @@
 // Permissions with different limits therefore lead to separate capabilities.
 
 import { canonicalJson, type Json } from "../bytes/json.js";
+import { deepFrozen } from "../capability/frozen.js";
 import type { Hop } from "../caveats/hop.js";
 import type { RuleFailure } from "../caveats/hop-rule.js";
 import { ARGUMENT_KEYS, type ArgumentLimits } from "../caveats/hop-rules.js";
@@ -19,16 +20,45 @@ import type { AgentDenial } from "./refusal.js";
 /** Maximum size of the limits of one permission, in bytes of a hop. Leaves space for the hops of other parties. */
 const MAX_BYTES = 2048;
 
+/** The limits of a permission. */
+interface ReadLimits {
+  /** The limits in canonical form; `undefined` if there are none. */
+  readonly limits: ArgumentLimits | undefined;
+  /** A string that is the same for the same limits. */
+  readonly key: string;
+}
+
+/** The limits of the permissions that {@link checkedPermission} has returned. */
+const CHECKED = new WeakMap<Permission, ReadLimits>();
+
 /**
- * Returns the limits of a permission in canonical form; `undefined` if it has none.
+ * Checks the limits of a permission once, so that calls need not check them again.
  *
  * @param where - The name of the permission in messages.
+ * @returns The permission with its limits in canonical form. It is frozen.
  * @throws TypeError that names the permission and the wrong property.
  */
-export function readArgumentLimits(
-  permission: ArgumentLimits & Pick<Permission, "operations">,
-  where: string,
-): ArgumentLimits | undefined {
+export function checkedPermission(permission: Permission, where: string): Permission {
+  const limits = readArgumentLimits(permission, where);
+  const checked = deepFrozen({ ...permission, ...limits });
+  CHECKED.set(checked, { limits, key: keyOf(limits) });
+  return checked;
+}
+
+/**
+ * Returns the limits of a permission. Reads and checks them now if the permission comes from a policy that is not a
+ * table.
+ *
+ * @throws TypeError if the limits are invalid.
+ */
+function limitsOf(permission: Permission): ReadLimits {
+  const checked = CHECKED.get(permission);
+  if (checked !== undefined) return checked;
+  const limits = readArgumentLimits(permission, "a permission of the policy");
+  return { limits, key: keyOf(limits) };
+}
+
+function readArgumentLimits(permission: Permission, where: string): ArgumentLimits | undefined {
   // A policy may return instances of a class, whose properties can be inherited. Read limits as all other properties of
   // a permission are read: without its limits, the permission would allow more.
   const given = ARGUMENT_KEYS.flatMap((key) => {
@@ -72,8 +102,7 @@ export function groupsByLimits(permissions: readonly Permission[]): readonly Lim
     { limits?: ArgumentLimits | undefined; permissions: Permission[] }
   >();
   for (const permission of permissions) {
-    const limits = readArgumentLimits(permission, "a permission of the policy");
-    const key = keyOf(limits);
+    const { limits, key } = limitsOf(permission);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { limits, permissions: [permission] });
     else group.permissions.push(permission);

@@ -3,7 +3,7 @@ import { assertMembers, meant } from "../checks/members.js";
 import { plainCopy } from "../checks/plain.js";
 import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
-import { readArgumentLimits } from "./policy-limits.js";
+import { checkedPermission } from "./policy-limits.js";
 import { readFilter } from "./resources/filter.js";
 
 /**
@@ -133,8 +133,8 @@ function checkedRule(
   members: ReadonlyMap<string, readonly string[]>,
 ): CheckedRule {
   assertMembers(rule, RULE_MEMBERS, where);
-  const { principal, group, grant, operations, invokers } = rule;
-  const { resources = { collections: "*" } } = rule;
+  const { principal, group, grant, operations, invokers, ...others } = rule;
+  const { resources = { collections: "*" }, ...limits } = others;
   if ((principal === undefined) === (group === undefined)) {
     throw new TypeError(`${where}: name either a principal or a group`);
   }
@@ -150,12 +150,15 @@ function checkedRule(
   return {
     principals: new Set(texts(principals, `${where}.principal`)),
     grant,
-    permission: {
-      ...readArgumentLimits({ ...rule, operations: named }, where),
-      operations: named,
-      resources: checkedSelector(resources, `${where}.resources`),
-      ...(invokers === undefined ? {} : { invokers: texts(invokers, `${where}.invokers`) }),
-    },
+    permission: checkedPermission(
+      {
+        ...limits,
+        operations: named,
+        resources: checkedSelector(resources, `${where}.resources`),
+        ...(invokers === undefined ? {} : { invokers: texts(invokers, `${where}.invokers`) }),
+      },
+      where,
+    ),
   };
 }
 

@@ -121,6 +121,21 @@ describe("a policy table", () => {
     expect(permitsOperation(permissions, "put")).toBe(false);
     expect(policy.permissions("bob", "read")).toEqual([]);
   });
+
+  test("returns permissions that their receiver cannot change", () => {
+    const limit = { constraints: { to: "me" } };
+    const policy = new PolicyTable({
+      rules: [{ principal: "alice", grant: "mail", operations: ["send"], ...limit }],
+    });
+    const [permission] = policy.permissions("alice", "mail");
+    const changes = [
+      () => Object.assign(permission?.constraints ?? {}, { to: "you" }),
+      () => Object.assign(permission?.operations ?? [], ["delete"]),
+      () => Object.assign(permission ?? {}, { constraints: {} }),
+    ];
+    for (const change of changes) expect(change).toThrow(TypeError);
+    expect(policy.permissions("alice", "mail")).toMatchObject([{ ...limit, operations: ["send"] }]);
+  });
 });
 
 describe("a wrong policy is refused, and the message names its field", () => {
