@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PolicyRule } from "../../src/agent/policy-table.js";
 import type { JsonObject } from "../../src/bytes/json.js";
+import { sized } from "../support/size.js";
 import { ALICE, world } from "./support.js";
 
 const ZONES = [undefined, "UTC", "CET", "EST"] as const;
@@ -59,5 +60,5 @@ test("issued capabilities, and calls without one, allow exactly what at least on
       }
     },
   );
-  await fc.assert(property, { numRuns: 60 });
+  await fc.assert(property, { numRuns: sized(60, 15) });
 });

@@ -19,6 +19,7 @@ import {
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { attenuated, fixture, mint } from "../capability/support.js";
+import { FULL } from "../support/size.js";
 
 const { issuer } = fixture();
 const stranger = fixture({ keys: createKeyring() }).issuer;
@@ -229,12 +230,14 @@ describe("JSON nested in strings", () => {
   });
 });
 
-test("one run of base64 of 12 MB is searched to its end", () => {
-  const run = "x".repeat(12_000_000);
-  expect(look(run)).toBe("none");
-  expect(look(`${run}${TOKEN}`)).toBe("token");
-  expect(look(`${run}+/`)).toBe("none");
-});
+if (FULL) {
+  test("one run of base64 of 12 MB is searched to its end", () => {
+    const run = "x".repeat(12_000_000);
+    expect(look(run)).toBe("none");
+    expect(look(`${run}${TOKEN}`)).toBe("token");
+    expect(look(`${run}+/`)).toBe("none");
+  });
+}
 
 test("a search of a string with many possible beginnings of a macaroon stops after 1,024 of them", () => {
   const begun = Buffer.from([2, 2, 100, 0x7b, ...Array.from({ length: 99 }, () => 0x20), 0, 0]);

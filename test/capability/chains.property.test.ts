@@ -10,7 +10,7 @@ import { concerns } from "../caveats/support.js";
 import { sized } from "../support/size.js";
 import { append, codes, fixture, mintOpen, NOW } from "./support.js";
 
-const RUNS = sized(600, 75, 1500);
+const RUNS = sized(600, 40, 1500);
 /** Rules about the arguments of one operation. */
 const OF_OPERATION = /^(operationConstraints|arguments)[.[]/;
 const { issuer } = fixture();

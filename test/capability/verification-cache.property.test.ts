@@ -13,7 +13,7 @@ import {
   World,
 } from "./cache-world.js";
 
-const STEPS = sized(80_000, 2_000, 200_000);
+const STEPS = sized(80_000, 1_000, 200_000);
 // Number of steps in which the same seven tokens are used, since real callers use tokens repeatedly. Otherwise, small
 // caches would never have a hit.
 const PHASE = 200;

@@ -11,7 +11,7 @@ import { anyHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { concerns, NOW } from "./support.js";
 
-const RUNS = sized(1500, 200, 4000);
+const RUNS = sized(1500, 75, 4000);
 const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
 const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
 

@@ -12,7 +12,7 @@ import { sized } from "../support/size.js";
 import { randomPair } from "../vectors/differential/random-pairs.js";
 import { asked } from "./support.js";
 
-const PAIRS = runsOr(sized(1_200, 400, 3_000));
+const PAIRS = runsOr(sized(1_200, 100, 3_000));
 
 test(`in ${PAIRS} random cases, a narrowed schema accepts each call that the server's schema and the hops allow, and under 15% of the calls that the hops refuse`, {
   timeout: 0,

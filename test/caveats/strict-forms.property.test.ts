@@ -9,7 +9,7 @@ import { sized } from "../support/size.js";
 // These tests check that a parser of target systems, the parser of Node, reads a value in a strict form in the same
 // way as the checker.
 
-const RUNS = sized(80_000, 4000, 200_000);
+const RUNS = sized(80_000, 1000, 200_000);
 
 /** Generates strings made of these parts, most of them short, and sometimes of any characters. */
 function stringsOf(parts: readonly string[], start: readonly string[]): fc.Arbitrary<string> {

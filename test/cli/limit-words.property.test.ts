@@ -10,7 +10,7 @@ import { anyHop } from "../caveats/arbitraries.js";
 import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
-const RUNS = sized(8000, 1000, 20_000);
+const RUNS = sized(8000, 250, 20_000);
 
 /** Any name, and names made of the characters and words that expressions use. */
 const name: fc.Arbitrary<string> = fc.oneof(

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { Visitor, words } from "../console/visitor.js";
 import { freePort } from "../support/free-port.js";
 import { Bench, type Document, document } from "./run.js";
-import { CONFIG, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
+import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
 
 const bench = new Bench();
 beforeAll(async () => {
@@ -15,7 +15,7 @@ const PROTOCOLS = ["a2a", "approvals"];
 
 describe("the approvals console of a served agent", () => {
   test("is served beside the other protocols; users sign in with development tokens", async () => {
-    const { running, url } = await serveSpawned(bench, { ...CONFIG, protocols: PROTOCOLS });
+    const { running, url } = await serve(bench, { ...CONFIG, protocols: PROTOCOLS });
     expect(document(running.stdout)).toMatchObject({
       approvalsUrl: `${url}/approvals`,
       rpcUrl: `${url}/a2a/jsonrpc`,
@@ -24,7 +24,7 @@ describe("the approvals console of a served agent", () => {
     const page = await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
     expect(page.text).toContain("approvals of Notes agent");
     expect(words(page.text)).toContain("Nothing waits for you.");
-    running.child.kill("SIGTERM");
+    running.stop();
     expect(await running.ended).toBe(0);
     expect(running.stderr).toMatch(/"binding":"approvals"/);
     expect(running.stderr).toContain("WARNING: approvals: presence is not checked");

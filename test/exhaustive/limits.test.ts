@@ -38,7 +38,7 @@ function operators(
   };
 }
 
-const SECONDS = LIMITS.filter((_, at) => at % sized(1, 16) === 0);
+const SECONDS = LIMITS.filter((_, at) => at % sized(1, 37) === 0);
 
 // Values inside, outside and between the named values, and values of every type.
 const PROBES: readonly unknown[] = [0, 1, 1.5, 2, 3, "a", "b", "1", "", null, true, false, [1], {}];

@@ -74,7 +74,7 @@ const HOPS = ["get", "*"].flatMap((operation) =>
   LIMITS.map((limit) => ({ limit, hop: { operationConstraints: { [operation]: { x: limit } } } })),
 );
 
-const SECONDS = HOPS.filter((_, at) => at % sized(1, 8) === 0);
+const SECONDS = HOPS.filter((_, at) => at % sized(1, 19) === 0);
 
 test("judgeHop and the meet allow an argument exactly if it meets every limit for its operation and for *, and no argument if emptyRules reports the chain", () => {
   const wrong: string[] = [];

@@ -22,7 +22,7 @@ const SHARES = {
 
 export type Target = keyof typeof SHARES;
 
-const RUNS = runsOr(sized(100_000, 3_000, 240_000));
+const RUNS = runsOr(sized(100_000, 1_500, 240_000));
 
 /** A random generator with a seed (mulberry32). */
 export class Random {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeBase64url } from "../../../src/bytes/base64.js";
 import { PackedIds } from "../../../src/stores/revocations/packed-ids.js";
+import { sized } from "../../support/size.js";
 
 function link(first: number, last: number): string {
   const bytes = new Uint8Array(16);
@@ -47,7 +48,7 @@ test("PackedIds finds the same as a plain Map after random adding and pruning", 
       }
       for (const [name, time] of model) expect(ids.get(name)).toBe(time);
     }),
-    { numRuns: 60 },
+    { numRuns: sized(60, 8) },
   );
 });
 

@@ -5,6 +5,7 @@ import type { KeptRevocation, RevocationEntry } from "../../../src/revocation/en
 import type { RevocationQuery } from "../../../src/revocation/source.js";
 import { RevocationTable } from "../../../src/revocation/table.js";
 import { PackedTable } from "../../../src/stores/revocations/packed-table.js";
+import { sized } from "../../support/size.js";
 
 /** Ids that can be packed, and some of other forms that a list may have. */
 const link = fc.nat(5).map((at) => `rv_${encodeBase64url(new Uint8Array(16).fill(at))}`);
@@ -62,7 +63,7 @@ test("PackedTable finds the same entries as RevocationTable after random additio
         expect(packed.size).toBe(whole.entries().length);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: sized(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import type { Client } from "@a2a-js/sdk/client";
 import { expect, test } from "vitest";
 import { withCapability } from "../../../../src/protocols/a2a/client/index.js";
 import { ALICE, granted } from "../../../agent/support.js";
+import { FULL } from "../../../support/size.js";
 import { BINDINGS, first, LISTING, quietConsole, sdkClient, taskIn } from "../callers.js";
 import { AT_ONCE } from "../set-up.js";
 import { desk, startDesk } from "./own-agent.js";
@@ -162,9 +163,10 @@ const WAYS = [
   { binding: "JSON-RPC", apart: true },
 ] as const;
 
-for (const { binding, ...way } of WAYS) {
+for (const [at, { binding, ...way }] of WAYS.entries()) {
+  const cases = Object.entries(CASES).filter((_, number) => FULL || number % WAYS.length === at);
   const of = "apart" in way ? " with the SDK's own handler" : "";
-  test.each(Object.entries(CASES))(
+  test.each(cases)(
     `over ${binding}${of}, an agent gives the same answers with and without a guard: %s`,
     async (_name, act) => {
       quietConsole();

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import { createProcPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
+import { sized } from "../../../support/size.js";
 import { closed } from "../plugins/calls.js";
 import { hosted, newHeld, Peer, plugins } from "../support.js";
 import { entry, memory, opened, sdk } from "./support.js";
@@ -35,7 +36,8 @@ test("a token's constraints apply to every string property of every SDK message"
   // These properties are not strings. The next test covers them.
   const apart = ["include_deferred", "filter_kind", "arguments"];
   const members = new Set(Object.values(SDK_TYPES).flat());
-  for (const member of [...members].filter((one) => !apart.includes(one))) {
+  const tried = [...members].filter((one) => !apart.includes(one));
+  for (const member of tried.filter((_, at) => at % sized(1, 4) === 0)) {
     const hop = { constraints: { [member]: "allowed" } };
     const tokens = Object.fromEntries(Object.values(types).map((type) => [type, hop]));
     const { ask } = await opened(tokens, { plugins: served, limits: { parallel: 64 } });

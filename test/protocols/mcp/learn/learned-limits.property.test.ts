@@ -12,7 +12,7 @@ import { createRevocationList } from "../../../../src/revocation/list.js";
 import { anyCharacter } from "../../../support/any-character.js";
 import { sized } from "../../../support/size.js";
 
-const RUNS = sized(3000, 500, 8000);
+const RUNS = sized(3000, 100, 8000);
 const issuer: Issuer = createIssuer({
   name: "gate",
   keys: createKeyring(),
