@@ -71,7 +71,7 @@ describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
 
   async function newPage(width = 1000): Promise<Page> {
     context = await browser.newContext({ viewport: { width, height: 800 } });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     page.on("console", (message) => {
       if (!/the server responded with a status of/.test(message.text()))

@@ -30,7 +30,6 @@ export class Host {
   readonly #waiting = new Map<string, () => void>();
   readonly #meta: object | undefined;
   #ids = 0;
-  #last = 0;
 
   /** @param era - `old` for revision 2025-11-25, `new` for 2026-07-28, where each request names the client. */
   constructor(
@@ -52,7 +51,6 @@ export class Host {
 
   #take(line: string): void {
     this.received.push(line);
-    this.#last = performance.now();
     const { id, method } = JSON.parse(line);
     if (method === undefined) this.#waiting.get(String(id))?.();
     else if (id !== undefined) this.#obey(id, method);
@@ -111,11 +109,13 @@ export class Host {
 
   /** Sends a request or a text, and waits until the other side has been quiet for a moment. */
   async send(sent: Sent): Promise<void> {
-    this.#last = performance.now();
     if ("raw" in sent) this.write(sent.raw);
     else await this.request(sent.method, sent.params);
-    while (performance.now() - this.#last < QUIET) {
+    // Counts quiet moments, since a pause of the machine is not silence.
+    for (let quiet = 0; quiet < 4; quiet++) {
+      const seen = this.received.length;
       await new Promise((resolve) => setTimeout(resolve, QUIET / 4));
+      if (this.received.length > seen) quiet = 0;
     }
   }
 
