@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { revocationId } from "../../src/index.js";
 import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
+import { send } from "../protocols/a2a/callers.js";
 import { throughStores } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
@@ -23,7 +24,7 @@ throughStores((place) => {
     await (await createStores(database)).close();
     bench.write("policy.json", JSON.stringify(POLICY));
     const config = { ...CONFIG, policy: "policy.json", database };
-    const { running, capability, outcome } = await serveSpawned(bench, config);
+    const { running, url, capability, outcome } = await serveSpawned(bench, config);
     const parent = await capability(WAIT);
     const tokens = await Promise.all(
       Array.from({ length: CALLS }, () => bench.output("attenuate", parent, "--op", "wait")),
@@ -39,6 +40,8 @@ throughStores((place) => {
     const at = "2026-01-01T00:00:00Z";
     // If the process were stopped during a write, it would keep the lock.
     await sleep(IDLE);
+    // The process closes a connection that has had no request for five seconds.
+    await Promise.all(tokens.map(() => send(`${url}/healthz`)));
     running.child.kill("SIGSTOP");
     const answers = call(tokens);
     const over = sleep(PAUSE);
