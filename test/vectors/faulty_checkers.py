@@ -1,18 +1,17 @@
-"""Answers requests by the Python checker with one line of its source changed, for each change.
+"""Answers requests by the Python checker with one line of its source changed.
 
-Standard input is one JSON object: ``folder`` is the folder of the checker, ``requests`` are lines of the protocol, and
-``faults`` are ``[file, from, to]``. Standard output has one line for each fault: the answers, in order.
+The argument is the folder of the checker. Each line of standard input is ``{fault, requests}``: ``fault`` is
+``[file, from, to]``, and ``requests`` are lines of the protocol. Standard output has one line for each: the answers.
 """
 
 import json
+import os
 import sys
 from importlib.machinery import SourceFileLoader
 
-asked = json.load(sys.stdin)
-lines = [line.encode() for line in asked["requests"]]
-sys.path.insert(0, asked["folder"])
+folder = sys.argv[1]
+sys.path.insert(0, folder)
 as_it_is = SourceFileLoader.get_code
-initial = set(sys.modules)
 
 
 def changed(name, before, after):
@@ -28,11 +27,22 @@ def changed(name, before, after):
     return get_code
 
 
-for fault in asked["faults"]:
+def loaded(fault):
+    """Load the checker with a fault, and return its adapter."""
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(os.path.join(folder, "")):
+            del sys.modules[name]
     SourceFileLoader.get_code = changed(*fault)
     import adapter
 
-    print(json.dumps([adapter.answer(line) for line in lines]))
-    for module in set(sys.modules) - initial:
-        del sys.modules[module]
-    del adapter
+    return adapter
+
+
+current = None
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["fault"] != current:
+        current = asked["fault"]
+        checker = loaded(current)
+    answers = [checker.answer(request.encode()) for request in asked["requests"]]
+    print(json.dumps(answers), flush=True)
