@@ -1,15 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runHere } from "../../cli/run.js";
-import { type Attacks, attacksIn } from "./attacks.js";
+import { type Attacks, attacksIn, type Folder } from "./attacks.js";
 import { HTTP_ATTACKS } from "./http-attacks.js";
 import { type Counts, McpWorld, type Mode } from "./world.js";
 
-const world = new McpWorld();
-const { folder } = world;
+/** One world for each mode, so that the attacks in both modes can run at the same time. */
+const worlds: Readonly<Record<Mode, McpWorld>> = { ambient: new McpWorld(), gated: new McpWorld() };
 const results = new Map<string, Record<Mode, Counts>>();
 
-const mint = async (file: string, operations: readonly string[], args: readonly string[]) => {
+const mint = async (
+  world: McpWorld,
+  file: string,
+  operations: readonly string[],
+  args: readonly string[],
+) => {
   const ops = operations.flatMap((operation) => ["--op", operation]);
   const limits = args.flatMap((limit) => ["--arg", limit]);
   const closed = operations
@@ -43,16 +48,16 @@ const LIMITS = [
 const SLOW_TOOLS = [...TOOLS, "report", "client:elicitation"];
 
 beforeAll(async () => {
-  const made = await runHere(["init", "--issuer", "alice"], { env: { PROVISO_HOME: world.home } });
-  expect(made).toMatchObject({ status: 0, stderr: expect.any(String) });
-  const files = ["read_text_file", "list_directory", "write_file"];
-  await mint(
-    "files.token",
-    files,
-    files.map((name) => `${name}:path under ${folder.reports}`),
-  );
-  await mint("poisoned.token", TOOLS, LIMITS);
-  for (const file of ["alice.token", "eve.token"]) await mint(file, SLOW_TOOLS, LIMITS);
+  for (const world of Object.values(worlds)) {
+    const env = { PROVISO_HOME: world.home };
+    const made = await runHere(["init", "--issuer", "alice"], { env });
+    expect(made).toMatchObject({ status: 0, stderr: expect.any(String) });
+    const files = ["read_text_file", "list_directory", "write_file"];
+    const limits = files.map((name) => `${name}:path under ${world.folder.reports}`);
+    await mint(world, "files.token", files, limits);
+    await mint(world, "poisoned.token", TOOLS, LIMITS);
+    for (const file of ["alice.token", "eve.token"]) await mint(world, file, SLOW_TOOLS, LIMITS);
+  }
 });
 
 const call = (name: string, given: object) => ({
@@ -60,7 +65,7 @@ const call = (name: string, given: object) => ({
   params: { name, arguments: given },
 });
 
-const WORK: readonly Attacks[] = [
+const workIn = (folder: Folder): readonly Attacks[] => [
   {
     name: "files",
     server: "files",
@@ -81,15 +86,17 @@ const WORK: readonly Attacks[] = [
   },
 ];
 
-describe.each(attacksIn(folder))("attacks by $name", (attacks) => {
-  test.each([
-    { mode: "ambient" as const, result: "do harm without the gate" },
-    { mode: "gated" as const, result: "do no harm behind the gate" },
-  ])(
+const MODES = [
+  { mode: "ambient" as const, result: "do harm without the gate" },
+  { mode: "gated" as const, result: "do no harm behind the gate" },
+];
+
+describe.each(namesOf(attacksIn))("attacks by %s", (name) => {
+  test.concurrent.each(MODES)(
     "$result",
     async ({ mode }) => {
-      const counts = await world.play(attacks, mode);
-      results.set(attacks.name, { ...EMPTY, ...results.get(attacks.name), [mode]: counts });
+      const counts = await worlds[mode].play(attacksOf(attacksIn, mode, name), mode);
+      results.set(name, { ...EMPTY, ...results.get(name), [mode]: counts });
       expect(counts.tried).toBeGreaterThan(0);
       if (mode === "gated") expect(counts.succeeded).toBe(0);
       else expect(counts.succeeded).toBeGreaterThan(0);
@@ -99,13 +106,10 @@ describe.each(attacksIn(folder))("attacks by $name", (attacks) => {
 });
 
 describe.each(HTTP_ATTACKS)("attacks by $name", (attacks) => {
-  test.each([
-    { mode: "ambient" as const, result: "do harm without the gate" },
-    { mode: "gated" as const, result: "do no harm behind the gate" },
-  ])(
+  test.concurrent.each(MODES)(
     "$result",
     async ({ mode }) => {
-      const counts = await world.playHttp(attacks, mode);
+      const counts = await worlds[mode].playHttp(attacks, mode);
       results.set(attacks.name, { ...EMPTY, ...results.get(attacks.name), [mode]: counts });
       expect(counts.tried).toBeGreaterThan(0);
       expect(counts.succeeded > 0).toBe(mode === "ambient");
@@ -114,17 +118,31 @@ describe.each(HTTP_ATTACKS)("attacks by $name", (attacks) => {
   );
 });
 
+function namesOf(listed: typeof attacksIn): readonly string[] {
+  return listed(worlds.gated.folder).map(({ name }) => name);
+}
+
+/** Returns the attacks or calls with a name, in the folder of a mode's world. */
+function attacksOf(listed: typeof attacksIn, mode: Mode, name: string): Attacks {
+  const found = listed(worlds[mode].folder).find((one) => one.name === name);
+  if (found === undefined) throw new TypeError(`there are no attacks by ${name}`);
+  return found;
+}
+
 const EMPTY = { ambient: { tried: 0, succeeded: 0 }, gated: { tried: 0, succeeded: 0 } };
 
-describe.each(WORK)("calls that the task needs ($name) are answered and do no harm", (work) => {
-  test.each(["ambient", "gated"] as const)("in %s mode", async (mode) => {
-    for (const { line, harm } of await world.work(work, mode)) {
-      expect(harm).toBe(false);
-      expect(JSON.parse(line)).toMatchObject({ result: {} });
-      expect(JSON.parse(line).result.isError ?? false).toBe(false);
-    }
-  });
-});
+describe.each(namesOf(workIn))(
+  "calls that the task needs (%s) are answered and do no harm",
+  (name) => {
+    test.concurrent.each(["ambient", "gated"] as const)("in %s mode", async (mode) => {
+      for (const { line, harm } of await worlds[mode].work(attacksOf(workIn, mode, name), mode)) {
+        expect(harm).toBe(false);
+        expect(JSON.parse(line)).toMatchObject({ result: {} });
+        expect(JSON.parse(line).result.isError ?? false).toBe(false);
+      }
+    });
+  },
+);
 
 test("docs/injection.md has the figures of the attacks on MCP servers", () => {
   const rows = [...results].map(
