@@ -164,7 +164,8 @@ describe("TypeScript in a CommonJS file compiles, or fails to compile, as docs/i
         ] as const)
       : []),
   ])("with module %s and moduleResolution %s", async (module, moduleResolution, fault) => {
-    const options = { strict: true, types: [], target: "es2022", module, moduleResolution };
+    const checks = { strict: true, skipLibCheck: false, skipDefaultLibCheck: true };
+    const options = { ...checks, types: [], target: "es2022", module, moduleResolution };
     const config = join(folder, `${module}-${moduleResolution}.json`);
     const compilerOptions = { ...options, outDir: `out-${module}-${moduleResolution}` };
     writeFileSync(config, JSON.stringify({ compilerOptions, files: ["use.ts"] }));

@@ -9,6 +9,9 @@ const SIZE: "quick" | "full" | "weekly" = sizeIn(process.env["PROVISO_TEST_SIZE"
 /** `true` if all tests run. */
 export const FULL: boolean = SIZE !== "quick";
 
+/** `true` in the weekly run of CI. */
+export const WEEKLY: boolean = SIZE === "weekly";
+
 /**
  * Returns `full` in a full run, `weekly` in the weekly run, and otherwise `quick`. `quick` is a tenth of `full` by
  * default, and `weekly` the same as `full`.
