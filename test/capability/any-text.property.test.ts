@@ -6,7 +6,7 @@ import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 import { append, attenuated, codes, denials, fixture, GET, mint } from "./support.js";
 
-const RUNS = sized(3000);
+const RUNS = sized(1200, 300, 3000);
 const { issuer } = fixture();
 const token = attenuated(mint(issuer), { operations: ["get"] });
 const FORMS = ["v1", "v2", "v1json", "v2json"] as const;

@@ -6,7 +6,7 @@ import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
 import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
-const RUNS = sized(2000);
+const RUNS = sized(800, 200, 2000);
 
 // Well-formed strings of every kind: ASCII, escapes, characters beyond the basic plane.
 const text = fc.oneof(

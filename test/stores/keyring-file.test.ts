@@ -31,7 +31,7 @@ import {
 import { FULL, sized } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const KILLS = sized(20, 1);
+const KILLS = sized(8, 1, 20);
 /** Number of processes that run the same action concurrently. */
 const AT_ONCE = sized(4, 2);
 

@@ -80,7 +80,7 @@ test("exactConstraints returns constraints that allow exactly the calls that all
       else if (exact !== undefined)
         expect(() => normalizeHop({ constraints: exact })).not.toThrow();
     }),
-    { numRuns: sized(3000, 100) },
+    { numRuns: sized(1200, 100, 3000) },
   );
 });
 
@@ -146,7 +146,7 @@ test("a grant covers a request if and only if it allows every call that the requ
         if (!nothing) expect(covered).toBe(witnesses.length === 0);
       },
     ),
-    { numRuns: sized(5000, 150) },
+    { numRuns: sized(2000, 150, 5000) },
   );
 });
 
