@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import { NEW_META, openTestGate, RawServer, tool } from "./support.js";
 
@@ -204,16 +204,25 @@ test("the host and the server can each cancel a subscription, and the other side
   });
 });
 
-/** Limits of a token that allows subscriptions and expires after two seconds. */
-const SHORT = { operations: ["resources:subscribe"], expires: "2s" };
+/** Limits of a token that allows subscriptions and expires after ten seconds. */
+const SHORT = { operations: ["resources:subscribe"], expires: "10s" };
+
+/** Stops the clock until the end of the test. @returns A function that advances the clock until SHORT tokens expire. */
+function stopClock(): () => Promise<unknown> {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  return () => vi.advanceTimersByTimeAsync(10_000);
+}
 
 test("a subscription to a resource ends when its token expires", async () => {
   const server = new RawServer();
+  const expire = stopClock();
   const { host, mint } = await openTestGate([server]);
   const token = mint(SHORT);
   await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }, token), NEW);
   const { id = null } = await server.request("subscriptions/listen");
   await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+  await expire();
   expect(await host.answerTo("mine")).toMatchObject({ result: { resultType: "complete" } });
   expect(await server.request("notifications/cancelled")).toMatchObject({
     params: { requestId: id },
@@ -224,12 +233,14 @@ test("a subscription to a resource ends when its token expires", async () => {
 
 test("a subscription to lists opens only with a token that is in force, and ends when the token expires or is revoked", async () => {
   const server = new RawServer();
+  const expire = stopClock();
   const { host, mint, issuer, revocations } = await openTestGate([server]);
   const lists = { toolsListChanged: true };
   const [short, long] = [mint(SHORT), mint({ operations: ["read"] })];
   await host.send(listen("short", lists, short), NEW);
   await host.send(listen("long", lists, long), NEW);
   const complete = { result: { resultType: "complete" } };
+  await expire();
   expect(await host.answerTo("short")).toMatchObject(complete);
   const expired = await host.ask(listen("late", lists, short), NEW);
   expect(expired).toMatchObject({ error: { code: -31403 } });
@@ -246,6 +257,7 @@ test("a host of the old era is notified of changed resources only while the toke
   const server = new RawServer();
   server.answers["initialize"] = { capabilities: { resources: { subscribe: true } } };
   server.answers["resources/subscribe"] = {};
+  const expire = stopClock();
   const { host, mint } = await openTestGate([server]);
   const updated = (uri: string) => ({
     jsonrpc: "2.0",
@@ -258,7 +270,7 @@ test("a host of the old era is notified of changed resources only while the toke
   await host.ask({ id: 2, method: "resources/subscribe", params: { uri: "db://a", _meta } });
   await server.say(updated("db://a"));
   expect(await host.heard("notifications/resources/updated")).toEqual(updated("db://a"));
-  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await expire();
   await server.say(updated("db://evil"));
   expect(host.received.join()).not.toContain("evil");
 });
