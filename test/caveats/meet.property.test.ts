@@ -82,7 +82,7 @@ describe("the meet of all hops, for random chains", () => {
 });
 
 describe("an intersected hop, for random chains", () => {
-  test("if accepted by overreaches, allows the same calls as the original hop; if refused, no call is left", () => {
+  test("allows after the chain the same calls as the original hop if overreaches accepts it; if not, the calls that an overreach concerns are refused", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {

@@ -224,7 +224,7 @@ describe("limits that the user enters", () => {
 });
 
 describe("a request without capabilities", () => {
-  test("asks only to link the agent to the user", async () => {
+  test("asks only to link the agent's host to the user, and activates the agent", async () => {
     const asked = await console.ask({ capabilities: [] });
     const bob = await console.signedIn("bob");
     const page = await bob.post("/device", { user_code: asked.userCode }, "/device");

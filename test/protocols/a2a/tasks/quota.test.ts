@@ -78,7 +78,7 @@ throughStores((place, dialect) => {
     await store.save(task("c", LARGE), as("bob"));
   });
 
-  test("the token paths stored with tasks and push configurations count towards the quota of bytes", async () => {
+  test("the token links stored with tasks and push configurations count towards the quota of bytes", async () => {
     // The quota allows two accesses of 248 links with 128 bytes each, but not a third access.
     const { store, database } = await opened(await place(), { quota: { bytes: 92_000 } });
     const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };

@@ -40,7 +40,7 @@ describe("the learned operations and arguments", () => {
     expect(learn()).toEqual({ hop: undefined, calls: new Map(), open: [], leftOut: [] });
   });
 
-  test("are left out if no token can name them", () => {
+  test("do not have an operation if no token can name the operation or one of its arguments", () => {
     const { hop, leftOut } = learnLimits([
       { operation: "*", arguments: {} },
       { operation: "odd", arguments: { "\ud800": 1 } },
