@@ -15,7 +15,7 @@ const results: Results = new Map(
  * Every scenario of this number is played in all modes; the others only in mode task. The other two modes show only
  * that the attacker does harm if the authority is too wide.
  */
-const IN_ALL_MODES = sized(3, 3, 1);
+const IN_ALL_MODES = sized(5, 5, 1);
 const PATIENCE = 120_000;
 
 describe.each(

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runProgram } from "../cli/run.js";
-import { FULL } from "../support/size.js";
+import { FULL, WEEKLY } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // For each entry, docs/entries.md names exactly the packages that its code loads.
@@ -184,8 +184,8 @@ describe("TypeScript in a CommonJS file compiles, or fails to compile, as docs/i
   });
 });
 
-// This test installs from the registry.
-if (FULL) {
+// This test installs Jest from the registry, which takes long.
+if (WEEKLY) {
   test("Jest imports the package as docs/install.md says", async () => {
     // Jest is installed in another folder, since it brings a package with the same name as one of proviso's.
     const tools = temporaryFolder();

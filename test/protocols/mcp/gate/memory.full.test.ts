@@ -63,7 +63,9 @@ test.each<[string, ((at: number) => JsonObject) | undefined]>([
     const before = heapInUse();
     for (let at = 0; at < 40; at++) {
       await host.send(run(at), { era: "new" });
-      if (answer !== undefined) await expect.poll(() => host.received.length).toBeGreaterThan(0);
+      if (answer !== undefined) {
+        await expect.poll(() => host.received.length, { interval: 2 }).toBeGreaterThan(0);
+      }
       host.received.length = 0;
     }
     await expect.poll(() => heapInUse() - before, { interval: 500 }).toBeLessThan(15 * MEGABYTE);
