@@ -139,7 +139,8 @@ function untilEnd(run: Run): Promise<void> {
 /** Resolves when `isSo` returns true, at the latest after the given time. */
 function until(run: Run, milliseconds: number, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
+    // If this process was paused, an answer that arrived meanwhile is read before the immediate runs.
+    const timer = setTimeout(() => setImmediate(resolve), milliseconds);
     run.wake = () => {
       if (!isSo()) return;
       clearTimeout(timer);
