@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { CAPABILITY_REGISTRY, compareCards, readCard } from "../../src/discovery/index.js";
 import { cpuTime } from "../support/cpu-time.js";
+import { sized } from "../support/size.js";
 import { card } from "./cards.js";
 import { changed } from "./changed.js";
 
@@ -258,7 +259,7 @@ test("compareCards lists a change for every difference between two cards", () =>
       const isSame = JSON.stringify(other) === JSON.stringify(BASE);
       expect(compareCards(readCard(BASE), readCard(other)).length > 0).toBe(!isSame);
     }),
-    { numRuns: 500 },
+    { numRuns: sized(500) },
   );
 });
 

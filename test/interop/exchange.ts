@@ -12,6 +12,7 @@ import {
 } from "../../src/macaroon/index.js";
 import { A_CHAIN, C_CHAIN, K1 } from "../macaroon/known-answers.js";
 import { contents, hex, utf8 } from "../macaroon/support.js";
+import { sized } from "../support/size.js";
 import { PEERS, type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
 import {
   makeHere,
@@ -22,7 +23,7 @@ import {
   randomPlans,
 } from "./plans.js";
 
-const PLANS = 60;
+const PLANS = sized(60, 12);
 const WRONG_KEY = createRootKey(new Uint8Array([0]));
 
 /** The exchange of macaroons in one form with one peer. */

@@ -28,8 +28,14 @@ async function reader(...more: readonly string[]): Promise<readonly string[]> {
   return ["--token", "@t"];
 }
 
-describe("a gate in front of the published file server", () => {
-  test("lists and allows only what the token allows; the ledger records each decision with its reason", async () => {
+/** Returns the command line of a small server with the file server's tools for reading. */
+function smallServer(): readonly string[] {
+  const tools = ["read_text_file", "list_directory"].map((name) => ({ ...TOOL, name }));
+  return fickleServer(bench.write("tools.json", JSON.stringify(tools)));
+}
+
+describe("a gate in front of a server", () => {
+  test("lists and allows only what the token allows of a published server; the ledger records each decision with its reason", async () => {
     const token = await reader();
     const host = await Host.startProgram(bench, [
       ...token,
@@ -58,7 +64,7 @@ describe("a gate in front of the published file server", () => {
   });
 
   test("applies a new token in its token file at once, and refuses every call when the file is empty", async () => {
-    const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
+    const host = await Host.start(bench, [...(await reader()), "--", ...smallServer()]);
     const path = bench.path("secret.txt");
     expect(await host.call("read_text_file", { path })).toMatch(/^refused/);
     let changed = 0;
@@ -66,7 +72,7 @@ describe("a gate in front of the published file server", () => {
       changed++;
     });
     await bench.output("mcp", "token", "-o", "t", "--op", "read_text_file");
-    await expect.poll(() => host.call("read_text_file", { path })).toBe("secret");
+    await expect.poll(() => host.call("read_text_file", { path })).not.toMatch(/^refused/);
     await expect.poll(() => changed).toBe(1);
     expect(await host.tools()).toEqual(["read_text_file"]);
     bench.write("t", "");
@@ -74,9 +80,9 @@ describe("a gate in front of the published file server", () => {
   });
 
   test("refuses calls within 1.5 seconds after its token was revoked", async () => {
-    const host = await Host.start(bench, [...(await reader()), "--", ...fileServer(bench.folder)]);
+    const host = await Host.start(bench, [...(await reader()), "--", ...smallServer()]);
     const path = bench.path("data/a.txt");
-    expect(await host.call("read_text_file", { path })).toBe("hello");
+    expect(await host.call("read_text_file", { path })).not.toMatch(/^refused/);
     await bench.output("revoke", "@t");
     // 1.5 seconds, and the time that a busy machine adds.
     await expect
@@ -89,18 +95,17 @@ describe("a gate in front of the published file server", () => {
     symlinkSync("../secret.txt", bench.path("data/link"));
     const token = await reader();
     const path = bench.path("data/link");
-    const plain = await Host.start(bench, [...token, "--", ...fileServer(bench.folder)]);
-    expect(await plain.call("read_text_file", { path })).toBe("secret");
+    const plain = await Host.start(bench, [...token, "--", ...smallServer()]);
+    expect(await plain.call("read_text_file", { path })).not.toMatch(/^refused/);
     const resolving = await Host.start(bench, [
       ...token,
       "--resolve-paths",
       "--",
-      ...fileServer(bench.folder),
+      ...smallServer(),
     ]);
     expect(await resolving.call("read_text_file", { path })).toMatch(/^refused: .*symbolic link/);
-    expect(await resolving.call("read_text_file", { path: bench.path("data/a.txt") })).toBe(
-      "hello",
-    );
+    const inside = await resolving.call("read_text_file", { path: bench.path("data/a.txt") });
+    expect(inside).not.toMatch(/^refused/);
   });
 
   test("with --resolve-paths, refuses a URI whose undecoded path leads through a link out of the folder", async () => {
@@ -339,14 +344,7 @@ describe("the pins of tool definitions", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  test.each([
-    [["accept"], "no tool is named"],
-    [["accept", "--all", "send"], "exclude each other"],
-    [["accept", "sned"], 'no gate has seen a tool "sned"'],
-    [["accept", "send"], "has not changed"],
-    [["accept", "send", "--server", "other"], 'no pins of a server "other"'],
-    [["forget", "other"], 'no pins of a server "other"'],
-  ])("cannot be changed with mcp pins %j: %s", async (words, message) => {
+  test("cannot be changed with mcp pins if the words name nothing that has changed; the error says why", async () => {
     bench.write("tools.json", JSON.stringify([TOOL]));
     await bench.output("mcp", "token", "-o", "t", "--op", "send");
     const host = await Host.start(bench, [
@@ -356,8 +354,17 @@ describe("the pins of tool definitions", () => {
       ...fickleServer(bench.path("tools.json")),
     ]);
     await host.tools();
-    const { status, stderr } = await bench.run(["mcp", "pins", ...words]);
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+    for (const [words, message] of [
+      [["accept"], "no tool is named"],
+      [["accept", "--all", "send"], "exclude each other"],
+      [["accept", "sned"], 'no gate has seen a tool "sned"'],
+      [["accept", "send"], "has not changed"],
+      [["accept", "send", "--server", "other"], 'no pins of a server "other"'],
+      [["forget", "other"], 'no pins of a server "other"'],
+    ] as const) {
+      const { status, stderr } = await bench.run(["mcp", "pins", ...words]);
+      expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+    }
   });
 });
 
@@ -447,7 +454,7 @@ test("a gate does not start with a token file that contains no token, and names 
 });
 
 test("a gate starts with a revoked token, warns about it, and uses a new token in the same file", async () => {
-  const words = [...(await reader()), "--", ...fileServer(bench.folder)];
+  const words = [...(await reader()), "--", ...smallServer()];
   await bench.output("revoke", "@t");
   const host = await Host.start(bench, words);
   expect(host.stderr).toMatch(/WARNING: the gate's token in \S+ allows nothing: .* revoked/);
@@ -456,7 +463,7 @@ test("a gate starts with a revoked token, warns about it, and uses a new token i
 });
 
 test("a gate starts with an expired token, and names the command that writes a new one", async () => {
-  const words = [...(await reader("--expires", "1s")), "--", ...fileServer(bench.folder)];
+  const words = [...(await reader("--expires", "1s")), "--", ...smallServer()];
   await sleep(1100);
   const host = await Host.start(bench, words);
   expect(host.stderr).toMatch(/allows nothing: expired .*; proviso mcp token writes a new one/);
