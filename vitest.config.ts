@@ -35,7 +35,10 @@ const config: ViteUserConfig = defineConfig({
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },
     projects: [
-      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: { name: "pure", include: PURE, exclude: FULL ? [] : FULL_ONLY, isolate: false },
+      },
       {
         extends: true,
         test: {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { chromiumInstalled, startChromium } from "../../support/chromium.js";
+import { FULL } from "../../support/size.js";
 import { Bench } from "../run.js";
 import { RunningHere } from "../running.js";
 import { fickleServer } from "./gating.js";
@@ -271,47 +272,55 @@ test("a gate over HTTP answers preflight requests of allowed pages, and lets onl
   expect(gate.stderr).toContain("https://evil.example");
 });
 
-test.runIf(chromiumInstalled())(
-  "a page in a browser opens a session with a gate, uses it and ends it",
-  async () => {
-    const { url } = await listening();
-    const site = createServer((_req, res) => res.setHeader("Content-Type", "text/html").end("<p>"));
-    await once(site.listen(0, "127.0.0.1"), "listening");
-    onTestFinished(() => void site.close());
-    const browser = await startChromium();
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    const address = site.address();
-    await page.goto(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`);
-    const token = bench.read("sender").trim();
-    const found = await page.evaluate(
-      async ([gate = "", capability = ""]) => {
-        const headers: Record<string, string> = {
-          "Content-Type": "application/json",
-          Accept: "application/json, text/event-stream",
-          "Proviso-Capability": capability,
-        };
-        const post = (method: string, params: object) =>
-          fetch(gate, {
-            method: "POST",
-            headers,
-            body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+if (FULL) {
+  test.runIf(chromiumInstalled())(
+    "a page in a browser opens a session with a gate, uses it and ends it",
+    async () => {
+      const { url } = await listening();
+      const site = createServer((_req, res) =>
+        res.setHeader("Content-Type", "text/html").end("<p>"),
+      );
+      await once(site.listen(0, "127.0.0.1"), "listening");
+      onTestFinished(() => void site.close());
+      const browser = await startChromium();
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage();
+      const address = site.address();
+      await page.goto(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`);
+      const token = bench.read("sender").trim();
+      const found = await page.evaluate(
+        async ([gate = "", capability = ""]) => {
+          const headers: Record<string, string> = {
+            "Content-Type": "application/json",
+            Accept: "application/json, text/event-stream",
+            "Proviso-Capability": capability,
+          };
+          const post = (method: string, params: object) =>
+            fetch(gate, {
+              method: "POST",
+              headers,
+              body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+            });
+          const clientInfo = { name: "page", version: "1" };
+          const protocolVersion = "2025-11-25";
+          const opened = await post("initialize", {
+            protocolVersion,
+            capabilities: {},
+            clientInfo,
           });
-        const clientInfo = { name: "page", version: "1" };
-        const protocolVersion = "2025-11-25";
-        const opened = await post("initialize", { protocolVersion, capabilities: {}, clientInfo });
-        headers["Mcp-Session-Id"] = opened.headers.get("Mcp-Session-Id") ?? "";
-        headers["MCP-Protocol-Version"] = protocolVersion;
-        const listed = await (await post("tools/list", {})).text();
-        const ended = await fetch(gate, { method: "DELETE", headers });
-        return { listed, ended: ended.status };
-      },
-      [url.href, token],
-    );
-    expect(found.listed).toContain('"name":"send"');
-    expect(found.ended).toBe(204);
-  },
-);
+          headers["Mcp-Session-Id"] = opened.headers.get("Mcp-Session-Id") ?? "";
+          headers["MCP-Protocol-Version"] = protocolVersion;
+          const listed = await (await post("tools/list", {})).text();
+          const ended = await fetch(gate, { method: "DELETE", headers });
+          return { listed, ended: ended.status };
+        },
+        [url.href, token],
+      );
+      expect(found.listed).toContain('"name":"send"');
+      expect(found.ended).toBe(204);
+    },
+  );
+}
 
 test.each([
   [["--allow-origin", "notaurl"], '--allow-origin "notaurl" is not the origin of a web page'],
