@@ -54,7 +54,8 @@ describe("vectors check against this implementation", () => {
 });
 
 describe("vectors check against another program", () => {
-  test.each(["right", "talkative"] as const)('passes for the program "%s"', async (name) => {
+  const passing: readonly ImplementationName[] = FULL ? ["right", "talkative"] : ["right"];
+  test.each(passing)('passes for the program "%s"', async (name) => {
     const { status, stdout, stderr } = await check(name);
     expect(stdout).toContain(`${TESTS} passed, 0 failed, 0 not supported\n`);
     expect(status).toBe(0);

@@ -24,7 +24,6 @@ import { openParties } from "../../../src/stores/parties/party-store.js";
 import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
 import {
   at,
-  BINDINGS,
   type BindingName,
   callOf,
   clientOf,
@@ -33,6 +32,7 @@ import {
   messageOf,
   resultOf,
   rpc,
+  SOME_BINDINGS,
   send,
   taskIn,
   textAt,
@@ -94,7 +94,7 @@ async function inState(client: Client, id: string, state: string): Promise<Task>
 const denialOf = async (action: Promise<unknown>): Promise<string> =>
   String(await failureOf(action));
 
-describe.each(BINDINGS)("a capability request that needs approval, over %s", (binding) => {
+describe.each(SOME_BINDINGS)("a capability request that needs approval, over %s", (binding) => {
   test("waits, and its tokens can be collected once a user approves the request", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);

@@ -22,10 +22,17 @@ import {
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
 import { CALLERS, type TestAgent, type Who } from "../../support/a2a-agent.js";
+import { FULL } from "../../support/size.js";
 
 /** The bindings that the SDK's client supports. */
 export type BindingName = "JSON-RPC" | "HTTP+JSON";
 export const BINDINGS: readonly BindingName[] = ["JSON-RPC", "HTTP+JSON"];
+
+/**
+ * The bindings for tests of code that both bindings call: in a quick run, only JSON-RPC. Tests of the bindings themselves
+ * use {@link BINDINGS}.
+ */
+export const SOME_BINDINGS: readonly BindingName[] = FULL ? BINDINGS : ["JSON-RPC"];
 
 /** Returns a `fetch` that authenticates with an access token. */
 function fetchWith(token: string): typeof fetch {

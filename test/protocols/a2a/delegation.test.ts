@@ -7,7 +7,6 @@ import type { TaskRunner } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
   at,
-  BINDINGS,
   callOf,
   clientOf,
   failureOf,
@@ -17,6 +16,7 @@ import {
   request,
   resultOf,
   rpc,
+  SOME_BINDINGS,
   taskIn,
   textAt,
 } from "./callers.js";
@@ -91,7 +91,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   return attenuation.token;
 }
 
-describe.each(BINDINGS)("a task started by a text message over %s", (binding) => {
+describe.each(SOME_BINDINGS)("a task started by a text message over %s", (binding) => {
   test("does no more than its capabilities allow, whatever the text says", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q1] });

@@ -9,15 +9,14 @@ import {
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
-import { FULL } from "../../support/size.js";
 import {
   authorized,
-  BINDINGS,
   callOf,
   clientOf,
   failureOf,
   request,
   resultOf,
+  SOME_BINDINGS,
   send,
   taskIn,
 } from "./callers.js";
@@ -26,7 +25,7 @@ import {
 
 const TITLES = Array.from({ length: 210 }, (_, at) => `Notice ${String(at).padStart(3, "0")}`);
 
-test.each(FULL ? BINDINGS : BINDINGS.slice(0, 1))(
+test.each(SOME_BINDINGS)(
   "a capability for 210 resources, attenuated to 100 of them, allows access to only these 100 over %s",
   async (binding) => {
     const agent = await startAgent();

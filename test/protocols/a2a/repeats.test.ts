@@ -12,7 +12,6 @@ import {
   type Answer,
   at,
   authorized,
-  BINDINGS,
   callOf,
   clientOf,
   failureOf,
@@ -21,6 +20,7 @@ import {
   request,
   resultOf,
   rpc,
+  SOME_BINDINGS,
   send,
   taskIn,
   textAt,
@@ -75,7 +75,7 @@ const post = (method: string, params: Json, presented = token, who: Who = "alice
   rpc(agent, who, method, params, headers(presented));
 const idIn = ({ body }: Answer): string => textAt(body, "result", "task", "id");
 
-describe.each(BINDINGS)("a repeated message over %s", (binding) => {
+describe.each(SOME_BINDINGS)("a repeated message over %s", (binding) => {
   const again: Partial<Message> = { messageId: `again over ${binding}` };
 
   test("gets the task of the first message, and runs nothing again", async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
-import { at, BINDINGS, type BindingName, quietConsole, rpcTo, textAt } from "./callers.js";
+import { at, type BindingName, quietConsole, rpcTo, SOME_BINDINGS, textAt } from "./callers.js";
 import { agentFor, held, presenting, userMessage } from "./set-up.js";
 import { type Reached, runTask, SIDES } from "./sides.js";
 
@@ -89,7 +89,7 @@ function narrowed({ headers, token }: Reached, expires?: string): Named {
 }
 
 const EACH = SIDES.flatMap(([side, start]) =>
-  BINDINGS.map((binding) => [side, binding, start] as const),
+  SOME_BINDINGS.map((binding) => [side, binding, start] as const),
 );
 
 test.each(EACH)(
@@ -110,7 +110,7 @@ test.each(EACH)(
   },
 );
 
-test.each(BINDINGS)(
+test.each(SOME_BINDINGS)(
   "a subscription follows a task through many turns until the task is cancelled: %s",
   async (binding) => {
     const agent = await agentFor({ runTask });

@@ -16,13 +16,13 @@ import type {
 } from "../../../src/protocols/a2a/index.js";
 import { startBeside } from "../../support/a2a-agent.js";
 import {
-  BINDINGS,
   callOf,
   clientOf,
   failureOf,
   messageOf,
   request,
   resultOf,
+  SOME_BINDINGS,
   taskIn,
 } from "./callers.js";
 import { agentFor, held } from "./set-up.js";
@@ -49,7 +49,7 @@ const asking: TaskRunner = async ({ earlier, text, answer }) =>
     ? { text, earlier: earlier.map(({ from, text: words }) => `${from}: ${words}`) }
     : answer(text.includes("password") ? "auth-required" : "input-required", "to whom?");
 
-describe.each(BINDINGS)("a runner's answer to a text message over %s", (binding) => {
+describe.each(SOME_BINDINGS)("a runner's answer to a text message over %s", (binding) => {
   test("can reject the task with the denials of a refused skill call", async () => {
     const agent = await agentFor({ runTask: payer });
     const { holder } = await held(agent, "work:do", binding);

@@ -5,7 +5,6 @@ import { attenuate, createNonce } from "../../../src/index.js";
 import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
-  BINDINGS,
   callOf,
   clientOf,
   failureOf,
@@ -14,6 +13,7 @@ import {
   quietConsole,
   request,
   resultOf,
+  SOME_BINDINGS,
   taskIn,
 } from "./callers.js";
 import { AT_ONCE, held } from "./set-up.js";
@@ -33,7 +33,7 @@ function child(token: string): string {
   return attenuation.token;
 }
 
-describe.each(BINDINGS)("a task made over %s", (binding) => {
+describe.each(SOME_BINDINGS)("a task made over %s", (binding) => {
   let alice: Client;
   let parent: string;
   let token: string;

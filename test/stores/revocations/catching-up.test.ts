@@ -9,12 +9,12 @@ import {
   type StoreDatabase,
 } from "../../../src/stores/index.js";
 import { act } from "../../issuer/support.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 
 // Another process revokes while this process is blocked: `act` runs to its end before anything else runs in
 // this process.
 
-onBothDatabases((place) => {
+throughStores((place) => {
   let where: string;
   async function opened(
     options: RevocationStoreOptions = {},

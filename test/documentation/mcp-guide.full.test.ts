@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { connectClient, publishedServer } from "../support/mcp-servers.js";
-import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { PACKAGE } from "./doc-comments.js";
 
@@ -94,20 +93,18 @@ async function expectGated(reader: Reader, block: Block): Promise<void> {
   expect(JSON.stringify(passwd?.content)).toContain("must be a plain path under");
 }
 
-if (FULL) {
-  test("the gate of the README passes the calls that were learned, and refuses other calls", async () => {
-    const reader = new Reader("README.md");
-    const [gate, ...others] = reader.configured("gate");
-    expect(others).toEqual([]);
-    if (gate === undefined) throw new Error("the README has no gate");
-    const server = gate.args.slice(gate.args.indexOf("--") + 1);
-    const [, words = ""] =
-      /`proviso (mcp learn .* --)` before the server's command/.exec(reader.page) ?? [];
-    const learn = { command: "proviso", args: [...words.split(" "), ...server] };
-    await reader.host(learn, reader.notes("plan.txt", "today.txt"));
-    await expectGated(reader, gate);
-  });
-}
+test("the gate of the README passes the calls that were learned, and refuses other calls", async () => {
+  const reader = new Reader("README.md");
+  const [gate, ...others] = reader.configured("gate");
+  expect(others).toEqual([]);
+  if (gate === undefined) throw new Error("the README has no gate");
+  const server = gate.args.slice(gate.args.indexOf("--") + 1);
+  const [, words = ""] =
+    /`proviso (mcp learn .* --)` before the server's command/.exec(reader.page) ?? [];
+  const learn = { command: "proviso", args: [...words.split(" "), ...server] };
+  await reader.host(learn, reader.notes("plan.txt", "today.txt"));
+  await expectGated(reader, gate);
+});
 
 test("the blocks of docs/guides/mcp.md, run in order, learn from calls and start a gate that refuses other calls", async () => {
   const reader = new Reader("docs/guides/mcp.md");
