@@ -11,7 +11,7 @@ import { constraint } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { asked, NOW } from "./support.js";
 
-const RUNS = sized(1200, 300, 3000);
+const RUNS = sized(1200, 100, 3000);
 const limits = fc.array(constraint, { minLength: 1, maxLength: 4 });
 const VALUES: readonly unknown[] = [
   -2,

@@ -20,7 +20,7 @@ const SOME: readonly Hop[] = [
   HOPS[HOPS.length - 2] ?? {},
 ];
 const EVERY = 8;
-const LONGEST = sized(4, 3);
+const LONGEST = sized(4, 2);
 
 const issuer = createIssuer({
   name: "documents-agent",
