@@ -6,7 +6,7 @@ import { isAddress } from "../../src/storage/database.js";
 import type { Context } from "../context.js";
 import type { HomeChoice } from "../home.js";
 import { escapedJson, printable } from "../output.js";
-import { GATE_GRANT } from "./new-token.js";
+import { GATE_GRANT, type NewToken } from "./new-token.js";
 
 const BIN_OF_NPM = join("node_modules", ".bin");
 
@@ -95,18 +95,36 @@ export function ownCommand({ env, program }: Context): readonly string[] {
 /** Returns the words that start a gate with its own token, up to but excluding the `--` before the server's command. */
 export function gateCommand(
   context: Context,
-  { database }: HomeChoice,
+  choice: HomeChoice,
   { home, file, grant, server }: GateToken,
 ): readonly string[] {
   const options = [
-    ...["--home", home.folder],
-    ...(isFile(database) ? ["--database", home.database] : []),
+    ...homeOptions(choice, home),
     ...(grant === GATE_GRANT ? [] : ["--grant", grant]),
     // The name of a file can have characters that --name refuses.
     ...(server !== undefined && isServerName(server) ? ["--name", server] : []),
     ...["--token", `@${file}`],
   ];
   return [...ownCommand(context), "mcp", "gate", ...options];
+}
+
+/** Returns lines that tell a person how to end the token that was in the file before; no lines if there was none. */
+export function replacedLines(
+  context: Context,
+  choice: HomeChoice,
+  { home, replaced }: Pick<NewToken, "home" | "replaced">,
+): readonly string[] {
+  if (replaced === undefined) return [];
+  const options = [...homeOptions(choice, home), "--id", replaced.revocationId];
+  return [
+    `Copies of the token that it replaces, ${replaced.id}, stay valid until they expire. To revoke them:`,
+    printable(`  ${[...ownCommand(context), "revoke", ...options].join(" ")}`),
+  ];
+}
+
+/** Returns the options that name a home and its database. */
+function homeOptions({ database }: HomeChoice, home: HomeFiles): readonly string[] {
+  return ["--home", home.folder, ...(isFile(database) ? ["--database", home.database] : [])];
 }
 
 /**

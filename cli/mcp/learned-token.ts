@@ -20,6 +20,7 @@ import {
   gateCommand,
   hostConfiguration,
   ownCommand,
+  replacedLines,
 } from "./host-configuration.js";
 import { areAsLearned, newName, sealed } from "./learned-files.js";
 import { leftOutText, type Seen, seenLines } from "./learned-words.js";
@@ -120,7 +121,7 @@ async function writeBoth(
   const { options, places, hop: limits, token } = learning;
   const { grant, expires, server } = options;
   const lifetime = await restrictionsFrom({ expires });
-  const { minted, home } = await writeNewToken(
+  const { minted, home, replaced } = await writeNewToken(
     context,
     { ...options, output: places.token },
     { grant, ...lifetime, ...limits },
@@ -131,9 +132,10 @@ async function writeBoth(
   const written = [
     `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
     `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
+    ...replacedLines(context, options, { home, replaced }),
   ];
   const made = { file: places.token, request: places.request, home: home.folder };
-  const document = { ...made, id, grant, issued, expires: end, hop };
+  const document = { ...made, id, grant, issued, expires: end, hop, replaced };
   // If the gate has several servers, this token is not the token of the gate, so no host configuration is shown yet.
   if (server !== undefined) {
     const command = `${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${places.request} --request OTHER`;

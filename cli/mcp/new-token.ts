@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { TokenError } from "../../src/bytes/token-error.js";
+import { revocationId } from "../../src/capability/attenuate.js";
 import {
   MAX_LIFETIME,
   type MintedCapability,
@@ -11,9 +14,11 @@ import { type HomeFiles, readHome } from "../../src/home/home-files.js";
 import type { Home } from "../../src/home/open-home.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
 import { absolutePath, type Context } from "../context.js";
+import { CliError } from "../exit.js";
 import { type HomeChoice, homeFor, withHome } from "../home.js";
 import { mintCapability } from "../minting.js";
 import { assertNoFolder, putFile } from "../private-file.js";
+import { readTokenArgument } from "../token-argument.js";
 
 /** The grant of tokens for a gate, unless `--grant` names another grant. */
 export const GATE_GRANT = "mcp";
@@ -34,6 +39,14 @@ export interface NewToken {
   readonly home: HomeFiles;
   /** `true` if there was no home and a new home was made. */
   readonly madeHome: boolean;
+  /** The token that was in the file before, if it is of this home and still in force. */
+  readonly replaced?: ReplacedToken | undefined;
+}
+
+/** A token that is no longer in its file. Copies of it stay in force until it expires or is revoked. */
+export interface ReplacedToken {
+  readonly id: string;
+  readonly revocationId: string;
 }
 
 /**
@@ -55,8 +68,30 @@ export async function writeNewToken(
   assertNoFolder(file);
   const madeHome = await makeHome(home);
   const minted = await mintForGate(context, options, request);
+  const replaced = await tokenInForce(context, options, file);
   await putFile(file, `${minted.token}\n`);
-  return { minted, file, home, madeHome };
+  return { minted, file, home, madeHome, replaced };
+}
+
+/** Returns the token in a file; `undefined` if there is no token, or it is not of this home or no longer in force. */
+async function tokenInForce(
+  context: Context,
+  options: HomeChoice,
+  file: string,
+): Promise<ReplacedToken | undefined> {
+  if (!existsSync(file)) return undefined;
+  let text: string;
+  try {
+    text = readTokenArgument(context, `@${file}`);
+  } catch (error) {
+    if (error instanceof CliError || error instanceof TokenError) return undefined;
+    throw error;
+  }
+  return withHome(context, options, ({ issuer }) => {
+    const found = issuer.authenticate(text);
+    if (!found.ok || !issuer.isStillValid(found.token)) return undefined;
+    return { id: found.token.identifier.id, revocationId: revocationId(text) };
+  });
 }
 
 /**

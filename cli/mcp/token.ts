@@ -10,7 +10,7 @@ import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { hopRows } from "../token-words.js";
 import { act, addExamples, collect, toText } from "../verb.js";
 import { assertGateOperations, GATE_KEYS } from "./gate-names.js";
-import { configurationLines, gateConfigLines } from "./host-configuration.js";
+import { configurationLines, gateConfigLines, replacedLines } from "./host-configuration.js";
 import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
 
 interface Options extends NewTokenOptions {
@@ -64,10 +64,10 @@ async function run(context: Context, options: Options): Promise<void> {
   assertGateOperations(restrictions);
   const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
   const written = await writeNewToken(context, options, request);
-  const { minted, file, home, madeHome } = written;
+  const { minted, file, home, madeHome, replaced } = written;
   const { id, issued, expires, revocationId, hop } = minted;
   const made = { file, home: home.folder, madeHome };
-  const document = { ...made, id, grant, principal, issued, expires, revocationId, hop };
+  const document = { ...made, id, grant, principal, issued, expires, revocationId, hop, replaced };
   for (const note of deadOperationNotes(hop)) say(context, note);
   printAnswer(context, options, document, lines(context, options, written));
 }
@@ -96,6 +96,7 @@ function lines(context: Context, options: Options, written: NewToken): string[] 
     ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),
     `Wrote ${printable(file)}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
     ...renderRows(hopRows(minted.hop, now), stdoutPaint(context), "  "),
+    ...replacedLines(context, options, written),
     ...(namesServers
       ? gateConfigLines(options, token)
       : configurationLines(context, undefined, options, token)),

@@ -42,6 +42,28 @@ test("mcp token uses an existing home, and replaces the token in an existing tok
   expect(await bench.output("inspect", `@${FILE}`)).toContain("write_file");
 });
 
+test("mcp token says how to revoke copies of a token that it replaces while that token is in force", async () => {
+  const first = await bench.output("mcp", "token", "--op", "read_text_file");
+  expect(first).not.toContain("Copies");
+  const copy = bench.read(FILE).trim();
+  const { id } = (await bench.json("inspect", copy))["capability"];
+  const second = await bench.output("mcp", "token", "--op", "write_file");
+  expect(second).toContain(`the token that it replaces, ${id}, stay valid`);
+  const [, words = ""] = / revoke (--home .*)/.exec(second) ?? [];
+  await bench.output("revoke", ...words.split(" "));
+  const check = ["verify", copy, "--grant", "mcp", "--op", "read_text_file"];
+  expect((await bench.run(check)).status).toBe(5);
+
+  await bench.output("revoke", `@${FILE}`);
+  expect(await bench.output("mcp", "token", "--op", "a")).not.toContain("Copies");
+  bench.write(FILE, "no token");
+  const third = await bench.json("mcp", "token", "--op", "a");
+  expect(third).not.toHaveProperty("replaced");
+  expect(await bench.json("mcp", "token", "--op", "a")).toMatchObject({
+    replaced: { id: third["id"], revocationId: third["revocationId"] },
+  });
+});
+
 test("mcp token accepts the flags of mint, and verify enforces the token's limits", async () => {
   const limits = ["--arg", "read_text_file:path under /data", "--only-args", "read_text_file:path"];
   await bench.output(
