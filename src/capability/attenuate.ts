@@ -197,6 +197,10 @@ function noteOn(
   if (end !== undefined && end <= now) {
     return `the token expired at ${expires}: it is refused, and so is whatever is narrowed from it`;
   }
+  const own = hop.expires === undefined ? undefined : parseTime(hop.expires);
+  if (own !== undefined && own <= now) {
+    return `the expiry ${hop.expires} is in the past: the child is refused, and so is whatever is narrowed from it`;
+  }
   if (dead.length > 0) return `no call of ${shownList(dead)} is left`;
   if (!takesAway(authority, hop))
     return "nothing is taken away; the child can be revoked on its own";

@@ -54,6 +54,17 @@ describe("attenuate --expires with a duration", () => {
   });
 });
 
+test("attenuate --expires with a time in the past makes a child that is refused, and says so", async () => {
+  const past = "2020-01-01T00:00:00Z";
+  const { status, stdout, stderr } = await bench.run(["attenuate", "@token", "--expires", past]);
+  expect(status).toBe(0);
+  expect(stderr).toBe(
+    `note: the expiry ${past} is in the past: the child is refused, and so is whatever is narrowed from it\n`,
+  );
+  const check = ["verify", stdout.trim(), "--grant", "documents:read", "--op", "list"];
+  expect((await bench.run(check)).stdout).toContain("expired");
+});
+
 test("attenuate --expires refuses a time past the token's expiry, and with --intersect replaces the time by the token's expiry", async () => {
   const later = new Date(Date.parse(end) + 1000).toISOString();
   const { status, stdout, stderr } = await bench.run([
