@@ -28,12 +28,15 @@ import { ANY_OPERATOR, splitOperation, WORDS } from "./operation-expression.js";
 import { quoted, withoutTokens } from "./output.js";
 import { readUrls } from "./url-expression.js";
 
+const OPERATORS =
+  "the operators are <=, >=, =, in and not in, and for one operation also under, at, begins with, each, items and absent";
+
 const LIMIT: Wording = {
   option: "--arg",
   it: "this argument",
   forms:
     "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2; " +
-    "for one operation like pay:amount<=50, read:path under /data or send:bcc absent",
+    `for one operation like pay:amount<=50, read:path under /data or send:bcc absent; ${OPERATORS}`,
 };
 
 /** The properties of a hop that `--arg` sets. */
@@ -136,11 +139,18 @@ function singleLimit(
   return [name, { ...operators, optional: true }];
 }
 
-/** Returns the name of an argument. Refuses a malformed JSON Pointer, and a pointer of one segment. */
+/**
+ * Returns the name of an argument. Refuses a malformed JSON Pointer, a pointer of one segment, and white space outside
+ * quotes: in `to is absent` and `pay amount<=50`, it is the sign of a mistaken operator or a missing colon.
+ */
 function argumentFrom(
   { subject, name, isQuoted, expressionError }: Expression,
   own: string,
 ): string {
+  if (!isQuoted && /\s/.test(name)) {
+    const hint = `correct the operator, or end the operation with a colon; ${OPERATORS}; a name with white space is written in double quotes`;
+    throw expressionError(`${quoted(name)} is not the name of an argument`, hint);
+  }
   if (readArgumentName(name) !== undefined) return name;
   const single = /^\/([^/~]+)$/.exec(name)?.[1];
   if (single === undefined) {

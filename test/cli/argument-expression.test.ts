@@ -46,6 +46,9 @@ describe("--arg as a limit", () => {
   test.each<[readonly string[], RegExp]>([
     [["amount"], /there is no operator/],
     [[""], /there is no operator/],
+    [["pay amount<=5"], /"pay amount" is not the name of an argument/],
+    [["pay:to is absent"], /"to is" is not the name of an argument/],
+    [["pay:to length<=2"], /"to length" is not the name of an argument/],
     [["<=5"], /the argument's name is missing/],
     [['""=5'], /the argument's name is missing/],
     [["a<5"], /there is no </],
@@ -81,6 +84,19 @@ describe("--arg as a limit", () => {
       expect(error).toMatchObject({ code: "usage", exitCode: EXIT.usage });
     }
   });
+
+  test.each(["mail:subject starts with Report", "pay:to is absent"])(
+    "an unknown operator is refused with a hint that lists all operators: %s",
+    (text) => {
+      const hint = expect.stringContaining("under, at, begins with, each, items and absent");
+      try {
+        readLimits([text]);
+        expect.unreachable();
+      } catch (error) {
+        expect(error).toMatchObject({ hint });
+      }
+    },
+  );
 
   test("any number in JavaScript's notation is read exactly", () => {
     fc.assert(
