@@ -39,9 +39,14 @@ function serverOptionHint(words: readonly string[]): string | undefined {
  */
 export function realCause(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
-  if (error.code === "commander.unknownOption" && !error.message.includes("Did you mean")) {
-    const hint = args.includes("--") ? undefined : serverOptionHint(args);
-    return hint === undefined ? error : usageError(error.message.replace(/^error: /, ""), hint);
+  if (error.code === "commander.unknownOption") {
+    const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n", 2);
+    const unknown = /'(--[^']+)'/.exec(message)?.[1];
+    const isOwn = suggestion !== undefined || args.includes("--");
+    const hint =
+      (unknown && shorterOrLonger(unknown, knownFlags(program))) ??
+      (isOwn ? undefined : serverOptionHint(args));
+    return hint === undefined ? error : usageError(message, hint);
   }
   if (error.code !== "commander.missingMandatoryOptionValue") return error;
   const known = knownFlags(program);
@@ -50,7 +55,15 @@ export function realCause(error: unknown, program: Command, args: readonly strin
     .map((word) => word.replace(/=.*$/s, ""));
   const unknown = flags.find((flag) => !known.includes(flag));
   if (unknown === undefined) return error;
-  return usageError(`unknown option '${unknown.slice(0, 40)}'`, didYouMean(unknown, known));
+  const hint = didYouMean(unknown, known, shorterOrLonger(unknown, known));
+  return usageError(`unknown option '${unknown.slice(0, 40)}'`, hint);
+}
+
+/** Returns a hint that names the only known option that is longer or shorter, such as `--op` for `--operation`. */
+function shorterOrLonger(unknown: string, known: readonly string[]): string | undefined {
+  const found = known.filter((flag) => unknown.startsWith(flag) || flag.startsWith(unknown));
+  const [flag, ...others] = new Set(found);
+  return flag === undefined || others.length > 0 ? undefined : `did you mean ${flag}?`;
 }
 
 function knownFlags(command: Command): string[] {

@@ -79,6 +79,10 @@ async function list(context: Context, options: Options): Promise<void> {
   }
   const isAsked = Object.values(query).some((value) => value !== undefined);
   const none = isAsked ? "Nothing matches." : "The ledger is empty.";
+  if (options.json !== true && !isAsked && events.length === 0) {
+    const who = "agents, services and gates record what they decide";
+    say(context, `note: ${who}; proviso mint, verify and revoke record nothing`);
+  }
   const paint = stdoutPaint(context);
   const lines = events.length === 0 ? [none] : events.map((one) => eventLine(one, paint));
   printAnswer(context, options, { events, more, gaps }, lines);

@@ -14,8 +14,8 @@ export type Suggest = (text: unknown, candidates: readonly string[]) => string |
 
 /**
  * Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or a candidate is
- * equal to it. A similar string differs in less than half of its characters, or only in case, or is the only
- * candidate that `text` abbreviates.
+ * equal to it. A similar string differs in less than half of its characters, or only in case, or by two neighbouring
+ * characters that are swapped, or is the only candidate that `text` abbreviates.
  */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
@@ -38,6 +38,7 @@ export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
     return (
       near.find((name) => name.toLowerCase() === lower) ??
       abbreviated(text, near) ??
+      near.find((name) => isSwapped(text, name)) ??
       closestMatch(
         text,
         near.filter((name) => maxDistance < Math.max(text.length, name.length) / 2),
@@ -45,6 +46,15 @@ export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
       )
     );
   };
+}
+
+/** Returns whether `name` is `text` with two neighbouring characters swapped. */
+function isSwapped(text: string, name: string): boolean {
+  if (text.length !== name.length) return false;
+  let at = 0;
+  while (at < text.length && text[at] === name[at]) at++;
+  const swapped = `${text.slice(0, at)}${text.charAt(at + 1)}${text.charAt(at)}${text.slice(at + 2)}`;
+  return name === swapped;
 }
 
 /** Three or more consonants, as in `cmd`. */

@@ -7,6 +7,7 @@ describe("the suggested name", () => {
     ["corrects a transposition", "retreive", ["search", "retrieve"], "retrieve"],
     ["corrects a missing letter", "serch", ["search", "retrieve"], "search"],
     ["corrects one letter of a short name", "gat", ["get", "put"], "get"],
+    ["corrects two swapped letters of a short name", "sned", ["read", "send"], "send"],
     ["is none for a name that shares too little", "delete", ["search", "retrieve"], undefined],
     ["is none for the name itself", "get", ["get"], undefined],
     ["is none without candidates", "get", [], undefined],

@@ -251,7 +251,11 @@ describe("audit", () => {
         "hint: name its home with --home, check the path, or restore a lost database from a backup\n",
     );
     await bench.init();
-    expect(await bench.output("audit")).toBe("The ledger is empty.");
+    const { stdout, stderr } = await bench.run(["audit"]);
+    expect(stdout).toBe("The ledger is empty.\n");
+    expect(stderr).toBe(
+      "note: agents, services and gates record what they decide; proviso mint, verify and revoke record nothing\n",
+    );
   });
 
   test("refuses a file that is not a database", async () => {

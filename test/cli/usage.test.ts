@@ -50,6 +50,9 @@ describe("an option with one value is refused if it is given twice", () => {
 describe("an error names a misspelt option or command, and suggests the nearest or the help", () => {
   test.each([
     [["mint", "--grnt", "x"], "unknown option '--grnt'", "did you mean --grant?"],
+    [["attenuate", "--operation", "x"], "unknown option '--operation'", "did you mean --op?"],
+    [["mint", "--operation", "x"], "unknown option '--operation'", "did you mean --op?"],
+    [["attenuate", "--exp", "5m"], "unknown option '--exp'", "did you mean --expires?"],
     [["help", "mnt"], "unknown command 'mnt'", "did you mean mint?"],
     [["frobnicate"], "unknown command 'frobnicate'", "proviso --help"],
   ])("%j", async (args, message, hint) => {
