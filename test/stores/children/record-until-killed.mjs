@@ -13,7 +13,7 @@ const EXPIRES = "2999-01-01T00:00:00Z";
 
 const stores = await openStores(path, "create");
 const ledger = openLedger(stores, name === "idle" ? { interval: 60_000 } : {});
-const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
+const integrity = new Database(path, { timeout: 10_000 }).prepare("PRAGMA integrity_check").all();
 const purposes = (await ledger.list()).map((event) => event.purpose);
 const issued = [];
 for (const purpose of purposes) if (await ledger.issued(purpose)) issued.push(purpose);

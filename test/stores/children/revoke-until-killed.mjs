@@ -6,7 +6,7 @@ import { openRevocations, openStores } from "proviso/stores";
 
 const [, , path, name] = process.argv;
 const store = await openRevocations(await openStores(path));
-const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
+const integrity = new Database(path, { timeout: 10_000 }).prepare("PRAGMA integrity_check").all();
 const ids = (await store.list()).map((entry) => entry.id);
 writeSync(1, `${JSON.stringify({ version: store.version, ids, integrity })}\n`);
 if (name === undefined) process.exit();
