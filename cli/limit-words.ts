@@ -8,8 +8,8 @@ import type {
 import type { Scalar } from "../src/caveats/scalar.js";
 import { escapedJson, quoted, quotedUnless } from "./output.js";
 
-// Strings of these characters need no quotes. Without quotes, `--arg` takes "*" for a pattern, and ":" at the
-// end for an operator of another language.
+// Strings of only these characters need no quotes. The characters exclude "*", which `--arg` reads as a pattern, and
+// ":", which at the end of a name looks like a part of another language's operator (`:=`).
 const BARE = /^[A-Za-z0-9_./@+-]+$/;
 
 /**

@@ -26,7 +26,7 @@ export interface AuthorityChange {
   readonly after: Json;
   /** The values removed from a set. */
   readonly removed?: readonly string[];
-  /** The change in words. */
+  /** Text for people that describes the change. */
   readonly message: string;
 }
 

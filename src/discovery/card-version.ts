@@ -88,7 +88,10 @@ export const UNNAMED: readonly VersionRange[] = [
   { min: { major: 0, minor: 1 }, max: { major: 0, minor: 2 } },
 ];
 
-/** Returns a top-level flag of older cards that A2A 1.0 has under `capabilities`. */
+/**
+ * Returns the flag `supportsAuthenticatedExtendedCard` of a card in the older form; empty for other capabilities. A2A
+ * 1.0 has this flag as `capabilities.extendedAgentCard`.
+ */
 export function olderFlag(name: string, card: JsonObject): readonly Field[] {
   if (name !== "extended_agent_card" || !hasOlderForm(card)) return [];
   return fieldsOf([{ path: "", value: card }], "supportsAuthenticatedExtendedCard");

@@ -235,7 +235,7 @@ function top(difference: Difference, name: string): readonly CardChange[] {
   return [isForPeople ? change(difference, "safe") : known(difference, pointer("", name))];
 }
 
-/** Returns the change of a flag of A2A that is not in the registry, such as `stateTransitionHistory`. */
+/** Returns the change of a flag that is not in the registry, such as A2A's `stateTransitionHistory`. */
 function flag(difference: Difference, name: string): CardChange {
   const { before, after } = difference;
   const isBoolean = [before, after].every((one) => one === undefined || typeof one === "boolean");

@@ -269,8 +269,8 @@ export class Parties {
   }
 
   /**
-   * Records a valid signature by a key in a JWT that names this host. If the host was given that key, the key is proven
-   * from now on, unless another host has proven it.
+   * Records that a key has signed a JWT that names this host. If the host was given the key and has not proven it yet,
+   * the key is proven from now on, unless another unrevoked host has proven it.
    *
    * @returns The host, if the key is its key; otherwise `undefined`.
    */

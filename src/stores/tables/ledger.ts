@@ -17,7 +17,7 @@ export const LEDGER_TABLES = {
     },
     indexes: [["at"], ["principal", "at"], ["capability", "at"]],
   },
-  /** The contents of hops by revocation id. `at` is the approximate time of the last event that had the hop. */
+  /** The contents of hops by revocation id. `at` is the approximate time of the last event with the hop in its path. */
   hop: {
     columns: { revocation: "text", hop: "text", at: "integer" },
     key: ["revocation"],

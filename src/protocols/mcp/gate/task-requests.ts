@@ -78,7 +78,8 @@ async function finishTask(
 }
 
 /**
- * Judges the requests to the host in a task's state, and remembers them.
+ * Judges the requests that a task's state makes of the host (`inputRequests`). If all are allowed, records them in the
+ * task.
  *
  * @returns Reasons to withhold the state from the host; `undefined` if there are none.
  */

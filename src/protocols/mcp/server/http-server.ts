@@ -225,7 +225,10 @@ class HttpServer implements ServerConnection {
     return this.#endpoint.ask({ method: "GET", headers, signal }).response;
   }
 
-  /** Takes a message from the answer to a request. Returns `true` if the message is the response to the request. */
+  /**
+   * Handles one message from the HTTP response to a request. Returns `true` if the message is the JSON-RPC response to
+   * the request.
+   */
   async #take(text: string, open: Open): Promise<boolean> {
     const message = objectOf(text);
     if (message === undefined) {
