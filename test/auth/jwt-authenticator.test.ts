@@ -34,7 +34,7 @@ test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
   },
 );
 
-test("the user and the agent of a token are its principal and invoker, for each pair of user and agent", async () => {
+test("the user of a token is the caller's principal, and the agent of the token is the caller's invoker", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   for (const [principal, invoker] of [

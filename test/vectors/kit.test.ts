@@ -141,7 +141,7 @@ describe("vectors check against another program", () => {
   });
 
   if (FULL) {
-    test("ends a program that goes on after the end of its input, and passes its tests", async () => {
+    test("ends a program that keeps running after the end of its input, and counts its tests as passed", async () => {
       expect(await report("ignoresTheEnd")).toMatchObject({ status: 0, passed: TESTS });
     });
   }

@@ -94,7 +94,7 @@ throughStores((place) => {
     expect(paged).toEqual(sorted);
   });
 
-  test("a key or value beyond a limit is refused with that limit's code, and changes nothing", async () => {
+  test("an invalid key, a value over the size limit and an entry over the quota are refused, each with its own code, and change nothing", async () => {
     const limits = { keyBytes: 8, valueBytes: 16, entries: 3, bytes: 40 };
     const memory = openMemory(await database(), { limits });
     const refused = async (call: Promise<unknown>): Promise<string> => {

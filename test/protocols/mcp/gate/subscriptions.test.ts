@@ -38,7 +38,7 @@ test("messages of a subscription reach the host under the host's id, and message
   expect(await host.answerTo("mine")).toMatchObject({ result: { _meta: { [KEY]: "mine" } } });
 });
 
-test("over HTTP, messages in the stream of a subscription reach the host even if the server writes the id as a string", async () => {
+test("over HTTP, messages in the stream of a subscription reach the host even if the server writes the subscription's id as a string", async () => {
   const server = new RawServer();
   const { host } = await openTestGate([server], { operations: ["resources:subscribe"] });
   await host.send(listen("mine", { resourceSubscriptions: ["db://a"] }), NEW);

@@ -233,7 +233,7 @@ test("a server's request over the size limit is answered with an error, and a no
   expect(ends).toEqual([]);
 });
 
-test("a line over the size limit that is no message ends the connection with server_unreadable", async () => {
+test("a line that is not a message and exceeds the size limit ends the connection with server_unreadable", async () => {
   const { tell, ends, ask } = await started({ bytes: 1000 });
   const { result } = await ask("pid");
   await tell("write", { text: `${"x".repeat(2000)}\n` });
