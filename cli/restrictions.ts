@@ -61,7 +61,7 @@ export async function restrictionsFrom(
       hop[key] = readClosedLists(value);
     } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
-    } else if (key === "operations" && Array.isArray(value)) {
+    } else if (kind === "list" && Array.isArray(value)) {
       const { readNames } = await import("./name-list.js");
       hop[key] = readNames(flagOf(key), value);
     } else hop[key] = value;
