@@ -14,7 +14,9 @@ export const NOW: number = Date.parse("2026-01-01T00:00:00Z");
 
 /** Opens a database that is closed at the end of the test. */
 export async function databaseAt(place: string): Promise<StoreDatabase> {
-  const stores = await openStores(place, "create", { reserve: 0, patience: 20_000 });
+  // A busy machine may take long for a large change.
+  const patient = { patience: 20_000, writeTimeout: 60_000 };
+  const stores = await openStores(place, "create", { reserve: 0, ...patient });
   onTestFinished(() => stores.close());
   return stores;
 }
