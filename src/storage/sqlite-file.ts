@@ -13,8 +13,8 @@ const PAUSE = 5;
 const LONGEST_PAUSE = 50;
 
 /**
- * Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. If the machine is
- * suspended meanwhile, that time does not count: the other process could not release the lock either.
+ * Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. A pause of
+ * this process does not count, because a suspended machine also pauses the process that holds the lock.
  */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
   for (let waited = 0; ; ) {
