@@ -24,7 +24,7 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/** Makes new strings and looks them up, as a request does, instead of using the strings in the set. */
+/** Number of ids that are looked up at a time. They are new strings, as in a request, not the strings in the set. */
 const FRESH = 500;
 
 /**

@@ -19,7 +19,10 @@ export const EXIT = {
   notAuthentic: 4,
   /** The token is revoked, or the revocation list is too old to decide. */
   revoked: 5,
-  /** There is no home, a file cannot be read, a store is locked, or the disk is full. */
+  /**
+   * A problem of the environment. For example, there is no home, a configuration is invalid, an agent cannot be
+   * reached, a store is locked, or the disk is full.
+   */
   environment: 6,
   /** Two cards differ: the newer one announces the end of something. */
   deprecating: 7,

@@ -93,8 +93,9 @@ export type Paint = Readonly<
 >;
 
 /**
- * Returns the colours for standard output. `NO_COLOR` (with any value) or `TERM=dumb` turns colours off;
- * otherwise `FORCE_COLOR` turns them on; otherwise a terminal has colours.
+ * Returns the colours for standard output. `NO_COLOR` turns colours off. Otherwise `FORCE_COLOR` decides: `0` and
+ * `false` turn colours off, any other value turns them on. Otherwise a terminal has colours, unless `TERM` is `dumb`.
+ * An empty `NO_COLOR` or `FORCE_COLOR` counts as unset.
  */
 export function stdoutPaint({ env, stdout }: Context): Paint {
   return paintIf(wantsColour(env, stdout.isTerminal));

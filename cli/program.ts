@@ -56,7 +56,7 @@ function own(words: readonly string[]): readonly string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-/** Converts words that newcomers often try to the equivalent words of this program. */
+/** Replaces words that newcomers often try, such as `version` or `help mint`, by this program's own words. */
 async function usualWords(words: readonly string[]): Promise<readonly string[]> {
   const [first, ...others] = words;
   if (first === "-V" || first === "version") return ["--version", ...others];

@@ -47,7 +47,7 @@ async function unknownId(parties: Parties, id: string): Promise<CliError> {
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
 }
 
-/** The id that was revoked, and the numbers of tokens and grants that ended with it. */
+/** A revoked object. `effect` describes what was revoked, such as `the agent, with 2 grants`. */
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";

@@ -109,7 +109,8 @@ export async function fetchCardText(
 /**
  * Connects to an agent on behalf of the access token's subject, through the client of the A2A SDK.
  *
- * @throws CliError if there is no agent, if it offers no capabilities, or if its card names another origin.
+ * @throws CliError if there is no agent, if it offers no capabilities, or if its card lacks what a call needs.
+ * @throws ClientError if the agent cannot be reached, or if its card names an origin that the user has not allowed.
  */
 export async function connectAgent(
   context: Context,

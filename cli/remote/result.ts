@@ -5,7 +5,7 @@ import { escapedJson, printable } from "../output.js";
  * Formats a skill's answer for people: one property per line, strings of several lines unchanged, nested values
  * indented below their property. Characters that would make a terminal act are escaped.
  *
- * @param value - The answer. `remoteFetch` has limited its nesting depth.
+ * @param value - The answer. `safeFetch` has limited its nesting depth.
  */
 export function resultLines(value: Json): string[] {
   if (typeof value === "string") return textLines(value);

@@ -126,9 +126,9 @@ export function keepInForce(
 }
 
 /**
- * The policy of a file. It looks for a change of the file every {@link INTERVAL} milliseconds, and before it
- * answers if the last look is older: after a pause of the process, requests may arrive before the timer fires. If
- * the changed file is invalid, the previous policy stays in force.
+ * The policy of a file. It checks the file for a change every {@link INTERVAL} milliseconds. It also checks the file
+ * before it answers, if the last check is older than the interval: after a pause of the process, requests may arrive
+ * before the timer fires. If the changed file is invalid, the previous policy stays in force.
  */
 class FollowedPolicy implements Policy {
   readonly #table: PolicyTable;
@@ -175,7 +175,7 @@ class FollowedPolicy implements Policy {
     clearInterval(this.#timer);
   }
 
-  /** Starts to look for a change, unless a look is under way. The timer waits anew from here. */
+  /** Starts to look for a change, unless a look is under way. Restarts the timer. */
   #look(): void {
     this.#timer.refresh();
     if (this.#looking !== undefined) return;
@@ -220,7 +220,7 @@ function stateOf(path: string): { readonly stamp: string; readonly settled: bool
     const stat = statSync(path, { bigint: true });
     return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
-    // `look` reports the reason when it reads the file.
+    // `#applyChange` reports the reason when it reads the file.
     return { stamp: "", settled: false };
   }
 }

@@ -60,7 +60,7 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
   }
 }
 
-/** Returns the capabilities that the tokens allow; every capability if there is no token. */
+/** Returns the capabilities that the tokens allow; without a token, every capability that is not reserved. */
 function capabilitiesOf(tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0)
     return CAPABILITY_NAMES.filter((name) => reservedReason(name) === undefined);

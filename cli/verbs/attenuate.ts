@@ -87,7 +87,7 @@ function isListed({ rule, value, allowed }: Overreach): boolean {
   return parts.length > 1 && parts.some((part) => allowed.includes(part));
 }
 
-/** Replaces the name of a property by its flag, in a problem about a start that is not before the end. */
+/** If a problem says that `notBefore` leaves nothing of the lifetime, replaces the property's name by a flag. */
 function inFlags(problem: Overreach, given: HopInit): Overreach {
   const { rule, message } = problem;
   if (rule !== "notBefore" || !message.endsWith(LEAVES_NOTHING)) return problem;

@@ -36,8 +36,9 @@ export interface AttenuateOptions {
   readonly nonce?: boolean;
   /**
    * `true` reduces a hop that goes beyond the token to what the token still allows, instead of refusing it. The hop
-   * is still refused if it would leave no call of any operation, or if it limits the arguments of an operation that the
-   * token does not have.
+   * is still refused in these cases: the token is sealed or has an unreadable caveat; the hop would leave no call of
+   * any operation; the hop limits the arguments of an operation that the token does not have; or the hop has a `prefix`
+   * for a path or a URL.
    */
   readonly intersect?: boolean;
   /** The time from which durations are counted, in milliseconds since 1970; by default, the current time. */

@@ -13,7 +13,7 @@ export interface CapabilityLimits extends MacaroonLimits {
 
 /**
  * The limits of the specification (docs/spec.md, section 4). A token with 200 handles of 25 characters each still fits
- * after it has been attenuated to 100 of these handles. As base64url, the largest token leaves 2.6 KB of the 16 KiB
+ * after it has been attenuated to 100 of these handles. As base64url, the largest token leaves 2.7 KB of the 16 KiB
  * that Node allows for all headers of a request. A checker may lower the limits but not raise them: other checkers
  * would refuse a token that exceeds the limits of the specification.
  */

@@ -21,7 +21,8 @@ import {
  *
  * - The result accepts a few strings that the hops refuse; {@link schemaOfDomain} says which.
  * - If a `$ref` points to an argument or into its schema, no limits are added to that schema: they could also apply
- *   to other arguments. A schema that can contain itself, by `$ref: "#"`, is returned unchanged.
+ *   to other arguments. A schema with a reference that may point to the whole schema, such as `$ref: "#"`, is returned
+ *   unchanged.
  * - With a closed list, the result still accepts arguments that match `patternProperties`.
  *
  * No `allOf` is added at the top level: the APIs of model vendors refuse a tool whose schema has one.

@@ -30,7 +30,7 @@ export class Form {
     return this.#fields.getAll(name);
   }
 
-  /** Returns the fields that are not empty, except the named ones. They are encoded as {@link Form} reads them. */
+  /** Returns the fields that are not empty, except those in `names`, as a URL-encoded string. */
   without(names: readonly string[]): string {
     const kept = [...this.#fields].filter(([name, value]) => value !== "" && !names.includes(name));
     return new URLSearchParams(kept).toString();

@@ -73,7 +73,8 @@ export class Sessions {
   /** Signs the user out. This process then refuses the cookie and every copy of it. */
   end(res: Response, session: Session): void {
     const now = this.#options.clock();
-    // All sessions have the same lifetime, so those that were added first expire first.
+    // The sessions are in the order of their sign-outs. An expired session stays in the map while a session that was
+    // added before it has not expired.
     for (const [id, ends] of this.#ended) {
       if (ends > now) break;
       this.#ended.delete(id);
@@ -161,8 +162,7 @@ export class SealedCookie {
 }
 
 /**
- * Returns the values of the cookies with a name. A browser sends at most a few of them, so further ones are
- * ignored.
+ * Returns the values of the first 4 cookies with a name. A browser sends at most a few cookies with the same name.
  */
 function valuesOf(header: string, name: string): readonly string[] {
   const pairs = header.split(";").map((pair) => pair.trim());

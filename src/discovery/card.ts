@@ -19,8 +19,8 @@ export interface CardReading {
   /** The protocol versions of the card as a whole; both bounds are absent if the card names no version. */
   readonly range: VersionRange;
   /**
-   * The capabilities that the card mentions, by their names in the registry; `false` if the card denies the
-   * capability.
+   * The capabilities that the card mentions, by their names in the registry, or as written if they are not in the
+   * registry. The value is `false` if the card denies the capability.
    */
   readonly capabilities: ReadonlyMap<string, boolean>;
   /** URIs of the extensions that the card lists. */
@@ -31,7 +31,10 @@ export interface CardReading {
   readonly delegates: readonly CardDelegate[] | undefined;
   /** The number of signatures; none has been verified. */
   readonly signatures: number;
-  /** Contradictions in the card, and reasons why the document is not a card; each has the code `card_malformed`. */
+  /**
+   * Faults of the card, such as contradictions and unreadable versions, or the reason why the document is not a card.
+   * Each fault has the code `card_malformed`.
+   */
   readonly faults: readonly DiscoveryDenial[];
 }
 

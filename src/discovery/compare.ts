@@ -15,7 +15,8 @@ const MOST = 1000;
  * @param registry - The registry that says which capabilities are deprecated; this package's registry unless
  *   given.
  * @returns The changes, breaking changes first; empty if the cards are equal. At most 1,000 differences are
- *   listed; if there are more, one further breaking change reports that.
+ *   listed; if there are more, one further breaking change reports that. If the cards do not have the same faults,
+ *   each fault of `after` is a breaking change, too.
  * @throws TypeError if an argument is not a card returned by {@link readCard}, or not a registry.
  * @example
  * ```ts

@@ -28,7 +28,10 @@ export type DiscoveryCode =
   | "signature_missing"
   /** The card is signed, but not by a key that the caller trusts. */
   | "signature_untrusted"
-  /** The card does not say to which agents its agent delegates. */
+  /**
+   * The card does not name the agents to which its agent delegates, or names an agent whose card is not judged, such as
+   * an agent outside the chain.
+   */
   | "chain_unknown"
   | "chain_cycle"
   | "chain_too_deep"

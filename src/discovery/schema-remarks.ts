@@ -96,7 +96,10 @@ function pointerOf(error: ErrorObject, base: string): string {
   return member === undefined ? here : pointer(here, member);
 }
 
-/** Returns `false` for the failed alternatives of a `oneOf`, so that the `oneOf` is reported once. */
+/**
+ * Returns `false` for errors that repeat another error: those of an `if`, and those of the failed alternatives of a
+ * `oneOf`.
+ */
 function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
 }

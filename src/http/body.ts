@@ -15,8 +15,8 @@ export interface BodyLimits {
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Returns middleware that reads JSON bodies up to these limits. It answers with a fault if a body has a lone
- * surrogate, a duplicate property, or a number that a double cannot hold exactly.
+ * Returns middleware that reads JSON bodies up to these limits. It answers with a fault if a body exceeds a limit, is
+ * not a JSON object, or has a lone surrogate, a duplicate property, or a number that a double cannot hold exactly.
  *
  * @param types - Content types to read. The middleware does not read bodies of other types.
  * @param received - Receives the bytes of each body before they are parsed.

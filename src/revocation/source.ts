@@ -62,7 +62,7 @@ export interface RevocationSink {
   /**
    * Adds an entry, counted against a quota if one is given.
    *
-   * @returns The result once the entry is stored; `undefined` if the sink adds every entry at once.
+   * @returns The result once the entry is stored; `undefined` if the sink adds entries synchronously.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: the return value of a synchronous list is ignored.
   add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;

@@ -29,7 +29,8 @@ const LARGEST = 1_048_576;
  *
  * @throws TypeError if the path is not a string, or an option is unknown.
  * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_malformed`, or `key_file_exposed` if
- *   the group or other users can open the file, or the file belongs to another user (not checked on Windows).
+ *   the group or other users can open the file (not checked on Windows), or the file belongs neither to this user nor
+ *   to root (not checked on Windows, or if this process runs as root).
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
   assertString(path, "path");

@@ -64,8 +64,8 @@ export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">
 }
 
 /**
- * Returns whether an approval needs proof that the user is present, because it can change data or lets a host
- * act for its user.
+ * Returns whether an approval needs proof that the user is present, because it can change data or links a host to
+ * the user.
  */
 export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
   const { kind, asked } = approval.subject;
