@@ -23,8 +23,9 @@ export interface Admission<By extends Presenter = Caller> {
 
 /**
  * Admits a caller. Every capability that the caller presents must currently allow something. A caller without
- * capabilities is admitted only if the agent accepts ambient authority. In both cases, the policy must give the
- * principal at least one permission.
+ * capabilities is admitted only if the agent accepts ambient authority. The policy must currently give the principal
+ * of each capability a permission under the capability's grant. A caller without capabilities needs a permission under
+ * at least one grant.
  *
  * @param declared - `true` if the caller declares that it uses ambient authority.
  */

@@ -46,7 +46,7 @@ export function assertCaller(caller: Caller): void {
 
 const CALLER = "an object with principal and invoker";
 
-/** Codes of failed authentication; stable and never reused. */
+/** The reason why authentication failed. Its codes are stable and never reused. */
 export interface AuthenticationDenial {
   /** `token_missing`: the request has no credentials. `token_invalid`: its credentials are invalid. */
   readonly code: "token_missing" | "token_invalid";

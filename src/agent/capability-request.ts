@@ -88,7 +88,7 @@ export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   return { ok: true, request: { ...request, resourceQuery: reading.query } };
 }
 
-/** Parses the hop keys of a request. Returns a sentence about the first invalid key if there is one. */
+/** Parses the hop keys of a request. Returns the hop, or a sentence about the first problem. */
 function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};

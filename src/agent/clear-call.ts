@@ -38,8 +38,8 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
  * Checks the token, then policy, resources and schema. A call that presents a capability is never allowed by
  * ambient authority.
  *
- * @returns A clearance for one call, or every reason for the refusal. This function runs nothing and records
- *   nothing.
+ * @returns A clearance for one call, or the reasons for the refusal. If the token refuses the call, policy and
+ *   resources are not checked. This function runs nothing and records nothing.
  */
 export async function clearCall(
   caller: Caller,
@@ -284,7 +284,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   };
 }
 
-/** Sorts refusals of authentic capabilities first, then refusals with fewer denials. */
+/** Sorts refusals of authentic capabilities first, and within each group those with the fewest denials first. */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
   return strange === 0 ? a.denials.length - b.denials.length : strange;

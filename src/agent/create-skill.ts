@@ -13,7 +13,8 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
 /**
  * Creates a skill. If the schema is a literal, `run` gets arguments of the type that the schema describes. The
  * type is derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`,
- * `anyOf` and `oneOf`. Other keywords do not affect the type; they are checked when the skill is called.
+ * `anyOf` and `oneOf`; `prefixItems` and `patternProperties` make it wider. Other keywords do not affect the type;
+ * they are checked when the skill is called.
  *
  * @returns `skill` itself. {@link createIssuingAgent} checks its other properties.
  * @throws TypeError if `skill` is not an object with a function `run`.

@@ -94,7 +94,7 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
  *
  * @param limits - The hops for the policy's limits. `undefined` if the policy does not permit the grant: the token is
  *   then not recorded, since it must not leave this agent, and the record would lack the limits.
- * @returns `undefined` if the grant or the agent has expired, or the grant was revoked.
+ * @returns `undefined` if the grant or the agent has expired, the grant was revoked, or the token would be too large.
  * @throws StorageError if the issuance cannot be recorded.
  */
 async function issueToken(

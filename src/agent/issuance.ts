@@ -33,7 +33,7 @@ export interface GrantedCapability
   readonly resourceHandles?: readonly NamedHandle[];
   readonly operations: readonly string[];
   readonly principal: string;
-  /** True if the capability may be narrowed and passed on. */
+  /** True if the holder may narrow the capability, for example to pass on less authority. */
   readonly attenuable: boolean;
   /** The guarantees that are missing. Set only if the grant wraps a system without capabilities. */
   readonly legacy?: string;

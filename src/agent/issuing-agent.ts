@@ -135,7 +135,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Returns the permission to run a skill once, or every reason for a refusal. A refusal is recorded at once. A
+   * Returns the permission to run a skill once, or the reasons for a refusal. A refusal is recorded immediately. A
    * permission is recorded when {@link IssuingAgent.run} uses it, or {@link IssuingAgent.forgo} gives it up.
    * The arguments are copied and frozen; the skill runs with that copy.
    *

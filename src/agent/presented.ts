@@ -24,7 +24,7 @@ export interface PresentedContext {
 }
 
 /**
- * A presented capability whose signatures are valid, or the reasons why they are not. Later checks need no HMAC
+ * A presented capability whose signatures are valid, or the reasons why it is refused. Later checks need no HMAC
  * and no parsing. Made by {@link IssuingAgent.authenticate}.
  */
 export type AuthenticatedCapability = AuthenticCapability | Denied;

@@ -60,7 +60,7 @@ export interface Skill extends Operation {
   readonly effect?: SkillEffect;
   /**
    * Runs the skill. The caller learns only the message of a {@link SkillInputError}; other errors are logged.
-   * The result is converted to JSON at once, as by `JSON.stringify`. If the conversion fails, the call fails
+   * The result is converted to JSON when `run` returns, as by `JSON.stringify`. If the conversion fails, the call fails
    * with an error that says that the skill has run.
    */
   run(call: SkillCall): Promise<Json>;

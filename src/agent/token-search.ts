@@ -40,7 +40,7 @@ const MAX_ESCAPE_LEVELS = 3;
 
 /**
  * Searches data that must not contain tokens. Searches every string and property name, in each alphabet of
- * base64, and behind three levels of JSON escapes (JSON in a JSON string in a JSON string). A token may stand
+ * base64, and behind up to three levels of JSON escapes (JSON in a JSON string in a JSON string). A token may stand
  * within other text. The work is proportional to the length of the data, and at most {@link MAX_CANDIDATES}
  * strings are verified.
  *

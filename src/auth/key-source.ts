@@ -15,7 +15,8 @@ type Jose = typeof import("jose");
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Returns the function that finds keys. If the keys may have changed since the last call, returns a different function.
+ * Returns the function that finds keys. If a key file has changed since the last call, returns a different function.
+ * For a URL or a fixed set, always returns the same function.
  *
  * @throws KeysUnavailableError if the key file cannot be used.
  */

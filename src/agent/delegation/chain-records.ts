@@ -42,8 +42,8 @@ export async function keepChain(
 }
 
 /**
- * Returns a party's limit: `most` for the party's own actions, and half of `most` for actions of others who hold a copy
- * of its capability. The others can then never use up the party's limit.
+ * Returns a party's limit: `most` for the party's own actions, and half of `most`, rounded up, for actions of others
+ * who hold a copy of its capability. Unless `most` is 1, the others can then never use up the party's limit.
  */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;

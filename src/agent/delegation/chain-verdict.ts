@@ -46,8 +46,8 @@ export type DelegationVerdict =
 
 /**
  * Verifies a delegation that was made by this issuer or offline; the same rules apply to both. A valid delegation that
- * is new is stored, so that it can be revoked by its id. It is valid, but not stored, if its delegator already has the
- * maximum number of delegations.
+ * is new is stored, so that it can be revoked by its id. It is valid, but not stored, if its delegator already has half
+ * of the maximum number of live delegations.
  *
  * @throws StorageError
  */

@@ -42,12 +42,12 @@ export type CapabilityIdentity =
        */
       readonly caller: Caller;
       readonly credential: AuthenticCapability;
-      /** True if the capability is bound to an agent. It then does not prove who presents it. */
+      /** True if the capability is bound to agents. A bound capability does not prove who presents it. */
       readonly bound: boolean;
     }
   | { readonly ok: false; readonly denial: AgentDenial };
 
-/** The scopes that a caller can delegate. */
+/** The scopes of a caller's capability, even if it is bound and so cannot be delegated. */
 export interface HeldScopes {
   readonly capability: string;
   readonly scopes: readonly string[];
@@ -190,7 +190,7 @@ function plainRequest(request: DelegationRequest): DelegationRequest {
 
 /** Maximum number of capabilities that an introspection reports. */
 const MOST_SHOWN = 64;
-/** Denial codes of strings that are no capability of this issuer. */
+/** Denial codes of strings that are not capabilities of any issuer. */
 const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
 
 const HOLDER_UNKNOWN: AgentDenial = {

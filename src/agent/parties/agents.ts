@@ -94,7 +94,7 @@ export function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by
   if (!own) throwRefusal("unauthorized", "another user's, or another host's");
 }
 
-/** Returns the principal for which an agent acts: its user, or a name derived from its host for an autonomous agent. */
+/** Returns the principal for which an agent acts: its user or, if it has no user, a name derived from its host. */
 export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
   const user = agent.mode === "delegated" ? host.principal : undefined;
   return agent.principal ?? user ?? autonomousPrincipal(host.id);
@@ -136,8 +136,8 @@ export function agentExpiry(
 }
 
 /**
- * Adds the names of capabilities that people have revoked or denied to an agent. The agent no longer gets these
- * capabilities by default.
+ * Returns the agent with more names in `withheld`: the names of capabilities that people have revoked or denied. The
+ * agent no longer gets these capabilities by default.
  */
 export function withWithheld(agent: AgentRecord, names: readonly string[]): AgentRecord {
   const { withheld = [] } = agent;

@@ -25,7 +25,8 @@ interface Asker {
  * not recorded by this function, because anyone can make such hosts and send any number of requests. The server
  * of the protocol records a limited number of them.
  *
- * @param about - The subject of the ledger event. `asker` is absent if a user or an operator sends the request.
+ * @param about - The subject of the ledger event. If `asker` is absent, as for a user or an operator, every refusal is
+ *   recorded.
  */
 export async function outcomeOf<Answer extends object>(
   change: string,

@@ -75,10 +75,10 @@ function allowsSomething(
 }
 
 /**
- * Returns the requester's hop with `maxFurtherHops` raised by the number of approvers' hops. The requester
- * limits only the hops of holders.
+ * Returns the requester's hop with `maxFurtherHops` raised by `following`. The requester limits only the hops of
+ * holders.
  *
- * @param following - The number of approvers' hops.
+ * @param following - The number of hops that other parties, such as policy and approvers, add after the requester's.
  */
 export function sealedAfter(hop: Hop, following: number): Hop {
   const { maxFurtherHops: most } = hop;

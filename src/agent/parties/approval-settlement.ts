@@ -225,8 +225,8 @@ export class ApprovalSettling {
 }
 
 /**
- * Returns an approved approval in its stored state. With an effect, the approval becomes `used` at once. Without an
- * effect, the requester can collect it, for as long a time as approvers had to decide.
+ * Returns an approved approval in its stored state. With an effect, the approval becomes `used` immediately. Without an
+ * effect, the requester can collect it for as long as approvers had time to decide.
  */
 function settledApproval(decided: Approval, hasEffect: boolean, now: number): Approval {
   if (decided.state !== "approved") return decided;

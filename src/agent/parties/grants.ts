@@ -21,8 +21,8 @@ export interface ListedGrant {
 }
 
 /**
- * Returns a grant in its current state. An active grant that has ended is returned as revoked, even if its
- * record says active.
+ * Returns a grant in its current state. A grant that has ended is returned as revoked, even if its record says
+ * active.
  */
 export function currentGrant(
   grant: AgentGrant,

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 
 const MAX_NOTED = 10_000;
 
-/** Records the last use of agents and grants, at most once a minute. */
+/** Records the last use of agents and grants, usually at most once a minute. */
 export class LastUses {
   readonly #context: PartiesContext;
   readonly #noted = new LRUCache<string, number>({ max: MAX_NOTED });

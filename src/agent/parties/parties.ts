@@ -84,7 +84,7 @@ const MEMBERS = [
 ];
 
 /**
- * Manages hosts, their agents and each agent's grants. Decides what is granted at once, whose approval a grant
+ * Manages hosts, their agents and each agent's grants. Decides what needs no approval, whose approval a grant
  * needs, and what ends a grant. Works without skills and without a policy. Refusals are returned as values. The
  * ledger records the refusals of linked hosts, users and operators.
  *
@@ -121,7 +121,7 @@ export class Parties {
     this.#uses = new LastUses(this.#context);
   }
 
-  /** True if these parties were configured with the grant and with the same approval rule. */
+  /** True if these parties have the same approval settings for the grant, or if neither they nor the grant has any. */
   approvesBy({ id, approval }: ApprovedByRule): boolean {
     const rule = this.#rules.get(id);
     if (rule === undefined || approval === undefined) return rule === approval;
@@ -160,7 +160,7 @@ export class Parties {
     return this.#context.store.read((view) => view.hosts.find({ principal }));
   }
 
-  /** Returns an agent in its current state: expired once its expiry has passed. */
+  /** Returns an agent with its current status: `expired` after its expiry, `revoked` after its whole lifetime. */
   async agent(id: string): Promise<AgentRecord | undefined> {
     const found = await this.#context.store.read((view) => view.agents.get(id));
     return found === undefined ? undefined : currentAgent(found, this.#context);
@@ -225,7 +225,7 @@ export class Parties {
 
   /**
    * Requests more grants for an active agent. A delegated agent gets them after an approval. An autonomous
-   * agent gets only its host's defaults, at once. Existing grants do not change.
+   * agent gets only its host's defaults, without an approval. Existing grants do not change.
    */
   async requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
     assertString(agent, "agent");
@@ -337,7 +337,10 @@ export class Parties {
     );
   }
 
-  /** Records a use of an agent, and of a grant if given. A use is written at most once a minute. */
+  /**
+   * Records a use of an agent, and of a grant if given. A use is written at most once a minute, or once in a tenth of
+   * the agents' idle lifetime if that is shorter.
+   */
   used(agent: string, grant?: string): Promise<void> {
     return this.#uses.used(agent, grant);
   }

@@ -23,7 +23,7 @@ export interface CapabilityTerm {
   readonly legacy: boolean;
   /**
    * The approvers, and how long they have to decide; the settings of the parties apply unless given. If set,
-   * the capability is never granted at once.
+   * the capability is never granted without an approval.
    */
   readonly approval?: GrantApproval;
 }

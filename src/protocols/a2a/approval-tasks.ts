@@ -62,7 +62,7 @@ export class ApprovalTasks {
     void this.#look();
   }
 
-  /** Returns whether an id belongs to a task made for an approval. */
+  /** Returns whether an id has the form of the id of a task made for an approval. */
   has(id: string): boolean {
     return FORM.test(id);
   }

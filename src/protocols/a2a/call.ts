@@ -81,7 +81,7 @@ export type Admitted =
   | AdmittedMessage
   | AnsweredMessage;
 
-/** A skill that runs at once, without a task. */
+/** A skill that runs immediately, without a task. */
 export interface AdmittedSkill {
   readonly need: "skill";
   readonly call: AuthenticCall;

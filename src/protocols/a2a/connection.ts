@@ -75,7 +75,7 @@ const LONGEST = 2 ** 31 - 1;
 
 /** The conditions on which a stream stays open. */
 interface Allowance {
-  /** Expiry of the caller's capability that expires first, in milliseconds since 1970. */
+  /** Earliest expiry among the caller's capabilities, in milliseconds since 1970. */
   readonly expires: number;
   /**
    * Checks the caller's permission again.

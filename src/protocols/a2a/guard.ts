@@ -27,7 +27,7 @@ export interface GuardOptions {
   readonly needs: NeedsOf;
   /**
    * Returns the caller of a request, as the app has authenticated it. For `undefined` or `null`, the guard
-   * answers with 401. During a subscription, the guard calls this function again before each event except the
+   * answers with 401. During an event stream, the guard calls this function again before each event except the
    * first, and when a capability expires.
    */
   readonly caller: (req: Request) => Known | Promise<Known>;

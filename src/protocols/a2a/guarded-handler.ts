@@ -147,7 +147,7 @@ export class GuardedHandler implements Operations {
   /**
    * Admits a call again.
    *
-   * @returns The expiry of its capability that expires first, in milliseconds since 1970.
+   * @returns The earliest expiry among the call's capabilities, in milliseconds since 1970.
    * @throws Refused if the agent no longer admits the call.
    */
   async #admitAgain(call: AuthenticCall, context: ServerCallContext): Promise<number> {

@@ -37,7 +37,7 @@ export interface MessageGateOptions {
 
 /**
  * Returns the gate for messages. The agent clears skill calls, and admits text messages with the caller's
- * capabilities. A repetition of a message that started a task is answered with that task at once.
+ * capabilities. A repetition of a message that started a task is answered with that task, and runs nothing.
  */
 export function messageGate(options: MessageGateOptions): MessageGate {
   const { agent, tasks, push } = options;
@@ -66,7 +66,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
   };
 }
 
-/** Returns the gate for calls of `a2a/skill/invoke`, which run at once. */
+/** Returns the gate for calls of `a2a/skill/invoke`, which run without a task. */
 export function skillGate({
   agent,
   limit,

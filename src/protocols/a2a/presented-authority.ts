@@ -12,7 +12,7 @@ export interface CapabilityPlaces {
   readonly defined: readonly string[];
   /** `true` if metadata may contain capabilities; `declaration` if metadata may only declare ambient authority. */
   readonly metadata: boolean | "declaration";
-  /** True if the header `Proviso-Capability` is read. */
+  /** True if the headers `Proviso-Capability` and `Proviso-Authority` are read. */
   readonly header: boolean;
   /** `true` if the method has a message. The message may call a method about capabilities. */
   readonly message?: true;

@@ -29,7 +29,7 @@ const MEMBERS = [
 ];
 
 /**
- * Returns the method `a2a/skill/invoke`, which runs one skill at once. `params` has the `skill`, its
+ * Returns the method `a2a/skill/invoke`, which runs one skill. `params` has the `skill`, its
  * `arguments`, and the capability as `capabilityId`, `token` or `capabilities`. With a `messageId`, the call
  * runs in a stored task. If a client repeats such a call, the agent finds the task and runs nothing.
  */

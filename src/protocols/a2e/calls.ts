@@ -43,7 +43,7 @@ export class Calls {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
-    // An aborted call is answered at once, but its plugin may continue to run. The second limit includes such calls.
+    // An aborted call is answered immediately, but its plugin may continue to run. The second limit includes such calls.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, the maximum`;
       return fault("too_many_parallel", text, { capability });

@@ -87,7 +87,7 @@ function settled<Limits extends ConnectionLimits>(
   return limits;
 }
 
-/** Maximum rate of messages in one session: `messages` in every period of `seconds`. */
+/** Maximum rate of messages in one session: `messages` in each of successive time windows of `seconds`. */
 export interface MessageRate {
   readonly messages: number;
   readonly seconds: number;

@@ -136,7 +136,8 @@ export function describing({ description, location, input, output }: CapabilityT
 /**
  * Describes how the user can approve.
  *
- * @param userCode - The user code; known only when the approval has just been opened.
+ * @param userCode - The user code; known only in the answer to a request that opens the approval or repeats that
+ *   request.
  */
 export function approvalAnswer(
   approval: Approval,

@@ -29,7 +29,7 @@ export interface DelegationServerOptions extends DelegationOptions {
   readonly metrics?: AgentMetrics | undefined;
   /** Prefix of all paths: empty, or with a slash before each segment; `/api/v1` unless given. */
   readonly prefix?: string;
-  /** `false` to answer every request with 404; `true` unless given. */
+  /** `false` to answer every request for delegation with 404; `true` unless given. */
   readonly enabled?: boolean;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;

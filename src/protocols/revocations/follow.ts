@@ -28,7 +28,7 @@ const OPTIONS = ["url", "keys", "maxAge", "interval", "insecure", "fetch", "cloc
 const INTERVAL = 30;
 
 /**
- * Follows an issuer's revocation list, for a service that has only its own keys. Requests the list at once,
+ * Follows an issuer's revocation list, for a service that has only its own keys. Requests the list immediately,
  * then every `interval` seconds. Accepts only answers that the issuer made for this service. Before the first
  * answer, and whenever the last answer is too old, every check is refused as `revocation_stale`.
  *

@@ -86,9 +86,9 @@ export class CapabilityClient {
    *
    * @param approvalId - The property `approvalId` of `pending`.
    * @returns The capabilities. Until people have decided, `pending` and no capabilities.
-   * @throws A2AError with one of these reasons: `approval_denied` if an approver denied the request or nobody
-   *   decided in time, `approval_unknown` if the party has no such approval, `nothing_left` if no approved
-   *   grant can still be granted.
+   * @throws A2AError with one of these reasons: `approval_denied` if an approver denied the request, nobody decided
+   *   in time, or the approval was cancelled or became void; `approval_unknown` if the party has no such approval;
+   *   `nothing_left` if no approved grant can still be granted.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
     assertString(approvalId, "approvalId");

@@ -27,7 +27,7 @@ interface Watched {
 }
 
 /**
- * Notices changes of tasks: changes by this process at once, and changes by other processes through a query
+ * Notices changes of tasks: changes by this process immediately, and changes by other processes through a query
  * every second.
  */
 export class TaskChanges {

@@ -12,7 +12,7 @@ export class TaskDatabase {
   readonly database: TableDatabase;
   readonly quota: Quota;
   readonly changes: TaskChanges;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   readonly #onProblem: (error: StorageError) => void;
 

@@ -26,7 +26,7 @@ export type { Beginning } from "./task-writing.js";
 export interface TaskStoreOptions {
   /** Called with the error if the database cannot be read or written. Callers learn only that something failed. */
   readonly onProblem?: (error: StorageError) => void;
-  /** Milliseconds since 1970; `Date.now` unless given. */
+  /** Returns milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
   /** Limits for one principal. */
   readonly quota?: Partial<TaskQuota>;

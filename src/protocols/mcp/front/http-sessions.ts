@@ -144,8 +144,8 @@ export class HttpSessions {
 
   /**
    * Finds a session for a request of the party that has opened the session, and remembers the tokens of the request.
-   * For any other party, the session does not exist. The id alone is enough only if `initialize` had tokens in its
-   * `_meta` alone, and the request has none in its headers.
+   * For any other party, the session does not exist. The id alone is enough only if neither
+   * `initialize` nor the request has tokens in its headers.
    */
   find(id: string, { tokens, name }: HttpCaller): HttpSession | undefined {
     const entry = this.#entries.get(id);

@@ -4,8 +4,8 @@ import type { GateParts } from "./gate-parts.js";
 import type { OpenRequest } from "./host-request.js";
 
 /**
- * Limits the caching of a result that depends on the tokens: the scope is `private`, and the lifetime ends when the
- * first token expires.
+ * Limits the caching of a result that depends on the tokens: the scope is `private`, and the lifetime ends no later
+ * than the first expiry of a token.
  *
  * @param result - A result of the new era. A result without `ttlMs` and `cacheScope` gets no edits.
  */

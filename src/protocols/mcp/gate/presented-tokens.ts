@@ -34,7 +34,7 @@ export function separateTokens(
     return { ok: false, problem };
   }
   const presented = [...credentials, ...tokens];
-  // The time that the search below takes grows with the number of tokens.
+  // The time for searching the message grows with the number of tokens.
   if (presented.length > MAX_PRESENTED) {
     return { ok: false, problem: `a message may present at most ${MAX_PRESENTED} tokens` };
   }

@@ -161,7 +161,10 @@ export class McpConnection {
     return this.#checking ?? Promise.resolve();
   }
 
-  /** Stops the server: closes its input, then sends SIGTERM, then SIGKILL. Resolves when it has exited. */
+  /**
+   * Stops the server: closes its input, then sends SIGTERM, then SIGKILL. Resolves when the server has exited, or after
+   * `LOOKS` checks.
+   */
   async close(): Promise<void> {
     this.#open = false;
     await this.#client.close();

@@ -98,7 +98,7 @@ export class RunningProcess {
     this.#timer = this.#lifetimeOf(milliseconds);
   }
 
-  /** True once the process has exited and its output is complete. */
+  /** True once the process has exited and its output is complete or no longer read. */
   get isOver(): boolean {
     return this.#over;
   }
