@@ -12,7 +12,7 @@ import { flagOf, withinSize } from "./restrictions.js";
 /**
  * Mints a capability from the flags of a verb.
  *
- * @throws CliError if the request is not valid, allows nothing, or would be revoked at once.
+ * @throws CliError if the request is not valid, allows nothing, or would be revoked from the start.
  */
 export function mintCapability(
   request: MintRequest,

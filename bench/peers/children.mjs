@@ -130,7 +130,7 @@ function start({ name, command, package: debian, makes, version1 }) {
   };
 }
 
-/** Starts each installed implementation, and reports how to get the others. */
+/** Starts each installed implementation, and reports how to install the missing ones. */
 export function startChildren() {
   /** @type {Child[]} */
   const children = [];

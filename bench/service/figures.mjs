@@ -28,8 +28,8 @@ export const KINDS = ["bare", "guarded", "ledger", "volatile", "durable"];
 /** @type {readonly Section[]} */
 export const SECTIONS = ["latency", "concurrency", "grants"];
 /**
- * Number of unmeasured rounds. A process that has been idle for some 15 seconds, while others are started and warmed,
- * has lost its compiled code. It then takes two to three seconds of calls to recover its speed.
+ * Number of unmeasured rounds. A process that has been idle for some 15 seconds, while other servers are started and
+ * warmed, has lost its compiled code. It then takes two to three seconds of calls to recover its speed.
  */
 const SETTLING = 4;
 const CONNECTIONS = 10;

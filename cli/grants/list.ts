@@ -20,8 +20,8 @@ export type Listed =
   | ({ readonly kind: "grant" } & AgentGrant);
 
 /**
- * Returns approvals that are pending or can be collected, and then active grants. In each group, the most
- * recently changed object comes last.
+ * Returns the approvals and then the grants that the options select. In each group, the most recently changed object
+ * comes last.
  */
 export async function listed(
   parties: Parties,

@@ -33,7 +33,7 @@ export async function closeAll(opened: Closing[]): Promise<void> {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Runs the pruning tasks one after another, at once and then every hour.
+ * Runs the pruning tasks one after another, immediately and then every hour.
  *
  * @param onProblem - Called with the error message of a task that fails. The other tasks still run.
  * @returns A function that stops the pruning. The function's promise is fulfilled when no task is running any

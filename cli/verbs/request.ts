@@ -121,7 +121,7 @@ async function decided(
   }
 }
 
-/** Combines the capabilities that were granted at once with those that people approved. */
+/** Combines the capabilities that were granted immediately with those that people approved. */
 function together(first: Json, then: Json): Json {
   if (!isJsonObject(first) || !isJsonObject(then)) return then;
   const { pending: _, ...granted } = first;

@@ -10,8 +10,11 @@ import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
  * Returns the values of `hop` that `authority` does not allow. If there are no such values, returns the rules under
- * which the hop would leave nothing. The result only points out mistakes: no hop can widen a token, but a hop that
- * names more than the token allows is almost always a mistake.
+ * which the hop would leave nothing. If there are no such rules either, returns the operations of which the hop would
+ * leave no call, and its entries for operations that the token does not have.
+ *
+ * The result only points out mistakes: no hop can widen a token, but a hop that names more than the token allows is
+ * almost always a mistake.
  *
  * @returns The first 16 overreaches, in the order of `HOP_RULES`; empty if the hop has no mistake.
  */

@@ -14,8 +14,12 @@ export type Suggest = (text: unknown, candidates: readonly string[]) => string |
 
 /**
  * Returns the candidate that `text` most likely meant; `undefined` if no candidate is similar, or a candidate is
- * equal to it. A similar string differs in less than half of its characters, or only in case, or by two neighbouring
- * characters that are swapped, or is the only candidate that `text` abbreviates.
+ * equal to `text`. A candidate is similar in one of these cases:
+ *
+ * - It differs from `text` only in case.
+ * - It is the only candidate that `text` abbreviates.
+ * - Two neighbouring characters of `text` are swapped in it.
+ * - It is a few edits away from `text`: at most a third of the length of `text`, and one edit for a short `text`.
  */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);

@@ -1,6 +1,6 @@
 /**
  * Waits for an operation. Rejects if the operation takes longer than `milliseconds`; the operation itself
- * continues. If this process was paused until after the time limit, an answer that arrived meanwhile still counts.
+ * continues. If this process was paused until after the time limit, an answer that arrived meanwhile is still used.
  *
  * @param late - Creates the error to reject with.
  */

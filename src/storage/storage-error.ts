@@ -132,7 +132,7 @@ function reasonOf(error: unknown): string {
   return SQLITE_CODES[Number(number)] ?? SQLITE_CODES[Number(number) & 0xff] ?? reason;
 }
 
-/** Beginnings of error codes of SQLite, PostgreSQL and the system; the first match counts. */
+/** Beginnings of error codes of SQLite, PostgreSQL and the system; the first match is used. */
 const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly string[]])[] = [
   ["store_locked", ["SQLITE_BUSY", "SQLITE_LOCKED", "55P03", "40"]],
   ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],

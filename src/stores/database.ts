@@ -96,7 +96,7 @@ export function createStores(place: string, options?: DatabaseOptions): Promise<
 }
 
 /**
- * Opens the database of the stores. Several processes may open it at once. A file can be shared on one machine
+ * Opens the database of the stores. Several processes may open it at the same time. A file can be shared on one machine
  * only, since SQLite's locks do not work over network file systems.
  *
  * @param ifMissing - The action if there is no file. In an empty PostgreSQL database, the tables are always

@@ -79,7 +79,7 @@ function readPrivateText(path: string): string {
 
 /**
  * Writes a keyring to a new key file with mode 0600. The file appears complete or not at all. An existing file
- * is never overwritten, even if two processes create the file at once.
+ * is never overwritten, even if two processes create the file at the same time.
  *
  * @throws TypeError if the path is not a string, or `keyring` is not a Keyring.
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; no new file is left.

@@ -11,7 +11,7 @@ import { readStored, textOf, whole } from "./stored-values.js";
 
 /** Maximum number of names that are cached in memory. Each name has at most 512 bytes. */
 const BOUND = 50_000;
-// With `max`, the cache would allocate its tables at once, which takes 25 milliseconds at every start.
+// With `max`, the cache would allocate its tables immediately, which takes 25 milliseconds at every start.
 const BOUNDS = { maxSize: BOUND, sizeCalculation: () => 1 };
 /** Maximum number of names or numbers in one statement. */
 const CHUNK = 1000;
@@ -56,7 +56,7 @@ export class ResourceNumberStore implements ResourceNumbers {
 
   /**
    * Assigns numbers to names that have none. Calls run one after another and names are sorted, so that two
-   * processes that assign numbers at once cannot deadlock.
+   * processes that assign numbers at the same time cannot deadlock.
    */
   async #give(names: readonly string[]): Promise<Numbered> {
     const texts = names.map((name) => JSON.stringify(name)).sort();

@@ -19,7 +19,7 @@ const MAX_INTERVAL = 60_000;
 const MAX_RETENTION = 36_500;
 
 /**
- * A ledger in a database. Several processes may write to it and read it at once.
+ * A ledger in a database. Several processes may write to it and read it at the same time.
  *
  * Events passed to `commit` are durable once the promise resolves. Events passed to `note` are written in batches:
  * within `interval` milliseconds, or as soon as 512 events wait.

@@ -129,8 +129,8 @@ export class Change {
   }
 
   /**
-   * Returns whether no other transaction is claiming the same value. Does not wait for the other transaction:
-   * if it waited for this one, both would be in a deadlock.
+   * Returns whether no other transaction is claiming the same value. This transaction does not
+   * wait for the other transaction. If the other transaction waited too, both would be in a deadlock.
    */
   async #claim<K extends Kind>(kind: K, kept: PartyRecords[K]): Promise<boolean> {
     const claim = CLAIMS[kind](kept);

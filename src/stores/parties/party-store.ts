@@ -26,7 +26,7 @@ export interface PartyStoreOptions {
   /** Maximum number of times that a change runs if it conflicts with other changes; 50 unless given. */
   readonly runs?: number | undefined;
   /**
-   * Maximum number of one-time ids that are remembered at once, counted separately for strangers and for all
+   * Maximum number of one-time ids that the store remembers, counted separately for strangers and for all
    * other parties; 500,000 each unless given. Further uses are refused until some ids expire.
    */
   readonly mostUsed?: number | undefined;

@@ -36,7 +36,7 @@ interface RevocationChanges {
   readonly more: boolean;
 }
 
-/** Maximum number of entries that are read at once, because rows take many times as much memory as packed entries. */
+/** Maximum number of entries that one query reads, because rows take many times as much memory as packed entries. */
 const CHUNK = 5000;
 
 /** The first and the last second that a timestamp can express (years 0000 to 9999), in seconds since 1970. */
