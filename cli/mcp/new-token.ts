@@ -44,7 +44,7 @@ export interface NewToken {
 }
 
 /** A token that is no longer in its file. Copies of it stay in force until it expires or is revoked. */
-export interface ReplacedToken {
+interface ReplacedToken {
   readonly id: string;
   readonly revocationId: string;
 }
