@@ -38,7 +38,7 @@ test(`in ${SECONDS} seconds, no call of ${CALLERS} concurrent callers is decided
     const { allowed, refused, revocations, attenuations, requests, wrong } = world;
     expect(wrong.slice(0, 5)).toEqual([]);
     for (const count of [allowed, refused, revocations, attenuations])
-      expect(count).toBeGreaterThanOrEqual(sized(50, 0));
+      expect(count).toBeGreaterThanOrEqual(sized(1, 0));
     // Every decision is in the ledger, and only allowed skills ran.
     const decisions = (await agent.ledger.list({ kind: "invocation" })).map(
       ({ decision }) => decision,
