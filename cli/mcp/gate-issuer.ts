@@ -3,7 +3,6 @@ import type { Ledger } from "../../src/agent/ledger.js";
 import { HomeError } from "../../src/home/home-error.js";
 import { openHome } from "../../src/home/open-home.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
-import type { Keyring } from "../../src/issuer/keyring.js";
 import { followRevocations } from "../../src/protocols/revocations/follow.js";
 import { withoutPassword } from "../../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
@@ -23,8 +22,6 @@ import { gateIssuer } from "./new-token.js";
 /** The issuer by which a gate judges, and the database to which the gate writes. */
 export interface GateIssuer {
   readonly issuer: Issuer;
-  /** Returns the present keys of the home, or of the service. */
-  readonly keys: () => Keyring;
   readonly revocations: { readonly version: number };
   readonly ledger: Ledger;
   readonly database: StoreDatabase;
@@ -119,5 +116,5 @@ async function openForeign(
   const issuer = createIssuer({ name, keys, revocations, audience: service });
   const note = `issuer ${name}, service ${service}, revocation list ${new URL(feed).origin}`;
   const pinsCommand = pinsCommandFor(state, place);
-  return { issuer, keys, revocations, ledger, database, audience: service, note, pinsCommand };
+  return { issuer, revocations, ledger, database, audience: service, note, pinsCommand };
 }

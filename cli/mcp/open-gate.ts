@@ -21,7 +21,6 @@ import { type Closing, closeAll, openAll } from "../serve/opened.js";
 import { type GateIssuer, openGateIssuer } from "./gate-issuer.js";
 import type { GateSettings } from "./gate-settings.js";
 import { OwnTokens, ownTokenNotes } from "./own-tokens.js";
-import { pinTitle } from "./pin-titles.js";
 import type { ServerSource } from "./server-sources.js";
 
 /** A session of a host, or the session that all HTTP clients of the new era share. */
@@ -59,8 +58,7 @@ export function openGate(context: Context, settings: GateSettings): Promise<Gate
     for (const line of tokens.exposed) warn(context, line);
     const authority = authorityOf(context, settings, parts, tokens);
     opened.push(() => authority.close());
-    const keys = parts.keys();
-    const titles = new Map(settings.servers.map((one) => [one.name, pinTitle(one, keys)]));
+    const titles = new Map(settings.servers.map(({ name, title }) => [name, title]));
     const pins = new PinStore(parts.database, { titleOf: (name) => titles.get(name) ?? "" });
     const log = (line: string): void => say(context, printable(line));
     return {

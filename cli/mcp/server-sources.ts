@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { Context } from "../context.js";
 import type { ReadConfig } from "../serve/config.js";
@@ -9,10 +10,10 @@ import { readGateUrl } from "./gate-url.js";
 export type ServerSource = {
   readonly name: string | undefined;
   /**
-   * The title of the server's pins: the name that `--name` gives, or the name and the configuration file. `undefined`
-   * for a server on the command line without `--name`.
+   * A string that identifies the server in the pins of all gates of a home: the name that `--name` gives, the name and
+   * the configuration file, or a {@link titleOfProgram} or {@link titleOfAddress}.
    */
-  readonly title: string | undefined;
+  readonly title: string;
 } & (
   | {
       readonly kind: "program";
@@ -53,15 +54,36 @@ export function serversFrom(
   }
   if (upstream !== undefined) {
     const url = serverUrl(upstream, "--upstream", insecure);
-    return [{ name: undefined, title, kind: "address", url, headers: {} }];
+    const named = title ?? titleOfAddress(url);
+    return [{ name: undefined, title: named, kind: "address", url, headers: {} }];
   }
   const [command = "", ...args] = words;
   const { cwd } = context;
-  return [{ name: undefined, title, kind: "program", command, args, cwd, env: {} }];
+  const named = title ?? titleOfProgram(command, args, cwd);
+  return [{ name: undefined, title: named, kind: "program", command, args, cwd, env: {} }];
 }
 
 function serverUrl(text: string, place: string, insecure: boolean): URL {
   return readGateUrl(text, place, insecure, "calls", "https://server.example/mcp");
+}
+
+/**
+ * Identifies a program by its command, its working folder and a digest of its arguments. The arguments themselves may
+ * be secret, and pins are stored and printed.
+ */
+function titleOfProgram(command: string, args: readonly string[], cwd = ""): string {
+  const place = `${command} in ${cwd}`;
+  return args.length === 0 ? place : `${place}, arguments ${digestOf(JSON.stringify(args))}`;
+}
+
+/** Identifies a server over HTTP by its origin and a digest of the rest of its URL, which may contain a secret. */
+function titleOfAddress({ origin, pathname, search }: URL): string {
+  return `${origin}, path ${digestOf(`${pathname}${search}`)}`;
+}
+
+/** Returns the first 64 bits of a SHA-256 digest, in hexadecimal. */
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function namedServer(

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -14,11 +14,6 @@ beforeEach(() => {
 });
 
 const TOOL = { name: "send", description: "Sends", inputSchema: { type: "object" } };
-
-async function pinTitles(): Promise<readonly string[]> {
-  const { pins } = await bench.json("mcp", "pins");
-  return pins.map(({ server }: { readonly server: string }) => server);
-}
 
 /** Writes a token that allows reading below `data`, and returns the `--token` option for it. */
 async function reader(...more: readonly string[]): Promise<readonly string[]> {
@@ -304,7 +299,8 @@ describe("the pins of tool definitions", () => {
     expect(await tools("two", "--", ...command, "--other")).toEqual(["send"]);
     expect(await tools("one", "--name", "mail", "--", ...command)).toEqual(["send"]);
     expect(await tools("two", "--name", "mail", "--", ...command)).toEqual([]);
-    const titles = await pinTitles();
+    const { pins } = await bench.json("mcp", "pins");
+    const titles = pins.map((pin: { readonly server: string }) => pin.server);
     const digest = expect.stringMatching(/, arguments [0-9a-f]{16}$/);
     expect(titles).toEqual([digest, digest, digest, "mail"]);
     expect(titles[0]).toContain(`${program} in ${bench.path("one")}, arguments`);
@@ -313,27 +309,6 @@ describe("the pins of tool definitions", () => {
       const stored = readFileSync(join(bench.home, file), "latin1");
       expect(stored, file).not.toContain("secret-1234");
     }
-  });
-
-  test("keep their titles when keys rotate, and have other titles in another home", async () => {
-    await bench.output("mcp", "token", "-o", "t", "--op", "send");
-    bench.write("tools.json", JSON.stringify([TOOL]));
-    const server = [...fickleServer(bench.path("tools.json")), "--password", "hunter2"];
-    const tools = async () => (await Host.start(bench, ["--token", "@t", "--", ...server])).tools();
-    await tools();
-    const [title] = await pinTitles();
-    await bench.output("keys", "rotate");
-    bench.write("tools.json", JSON.stringify([{ ...TOOL, description: "Sends, and copies" }]));
-    expect(await tools()).toEqual([]);
-    expect(await pinTitles()).toEqual([title]);
-
-    rmSync(bench.home, { recursive: true });
-    await bench.output("mcp", "token", "-o", "t", "--op", "send");
-    expect(await tools()).toEqual(["send"]);
-    const [other, ...more] = await pinTitles();
-    expect(more).toEqual([]);
-    expect(other).toMatch(/, arguments [0-9a-f]{16}$/);
-    expect(other).not.toBe(title);
   });
 
   test.each([
