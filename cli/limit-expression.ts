@@ -129,7 +129,7 @@ function singleLimit(
   const name = argumentFrom(expression, own);
   if (operator === "absent") {
     if (!isOptional) return [name, { absent: true }];
-    throw expressionError('"absent" needs no ?', `write '${before}${name} absent'`);
+    throw expressionError('"absent" needs no ?', `write '${before}${word(name)} absent'`);
   }
   const limit =
     operator === "each" ? { each: eachLimit(expression, rest) } : operandLimit(expression);

@@ -4,6 +4,7 @@ import type { Flag } from "../src/caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey } from "../src/caveats/hop-rules.js";
 import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
+import { quoted } from "./output.js";
 import { collect, toText } from "./verb.js";
 
 /** The restrictions that a verb accepts. */
@@ -61,12 +62,25 @@ export async function restrictionsFrom(
       hop[key] = readClosedLists(value);
     } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
-    } else if (kind === "list" && Array.isArray(value)) {
+    } else if (key === "operations" && Array.isArray(value)) {
       const { readNames } = await import("./name-list.js");
       hop[key] = readNames(flagOf(key), value);
-    } else hop[key] = value;
+    } else {
+      if (key === "resourceHandles" && Array.isArray(value)) assertNoLists(flagOf(key), value);
+      hop[key] = value;
+    }
   }
   return hop;
+}
+
+/** Refuses two handles in one value: together they would be the handle of a resource that does not exist. */
+function assertNoLists(option: string, values: readonly string[]): void {
+  const list = values.find((value) => /^rh_[^,]*,\s*rh_/.test(value));
+  if (list === undefined) return;
+  throw usageError(
+    `${option} ${quoted(list)}: a value is one handle`,
+    "repeat the option for each handle",
+  );
 }
 
 /**

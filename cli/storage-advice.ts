@@ -45,6 +45,11 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Returns the words of a command as one line for a shell. */
+export function shellLine(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
+}
+
 export const HOME_ADVICE: { readonly [Code in HomeErrorCode]: string } = {
   home_missing: "proviso init makes one; --home or PROVISO_HOME names another",
   home_not_folder: "name a folder with --home or PROVISO_HOME",

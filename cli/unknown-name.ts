@@ -44,8 +44,8 @@ export function realCause(error: unknown, program: Command, args: readonly strin
     const unknown = /'(--[^']+)'/.exec(message)?.[1];
     const isOwn = suggestion !== undefined || args.includes("--");
     const hint =
-      (unknown && shorterOrLonger(unknown, knownFlags(program))) ??
-      (isOwn ? undefined : serverOptionHint(args));
+      (isOwn ? undefined : serverOptionHint(args)) ??
+      (unknown && shorterOrLonger(unknown, knownFlags(program)));
     return hint === undefined ? error : usageError(message, hint);
   }
   if (error.code !== "commander.missingMandatoryOptionValue") return error;

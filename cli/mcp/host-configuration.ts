@@ -6,6 +6,7 @@ import { isAddress } from "../../src/storage/database.js";
 import type { Context } from "../context.js";
 import type { HomeChoice } from "../home.js";
 import { escapedJson, printable } from "../output.js";
+import { shellLine } from "../storage-advice.js";
 import { GATE_GRANT, type NewToken } from "./new-token.js";
 
 const BIN_OF_NPM = join("node_modules", ".bin");
@@ -50,7 +51,7 @@ export function configurationLines(
   if (configuration === undefined) {
     return [
       "Put this before the server's command, in the host's configuration:",
-      printable(`  ${gateCommand(context, options, token).join(" ")} --`),
+      printable(`  ${shellLine(gateCommand(context, options, token))} --`),
     ];
   }
   return [
@@ -118,7 +119,7 @@ export function replacedLines(
   const options = [...homeOptions(choice, home), "--id", replaced.revocationId];
   return [
     `Copies of the token that it replaces, ${replaced.id}, stay valid until they expire. To revoke them:`,
-    printable(`  ${[...ownCommand(context), "revoke", ...options].join(" ")}`),
+    printable(`  ${shellLine([...ownCommand(context), "revoke", ...options])}`),
   ];
 }
 

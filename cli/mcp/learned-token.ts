@@ -14,6 +14,7 @@ import { seenFromNow } from "../moment.js";
 import { printable } from "../output.js";
 import { putFile } from "../private-file.js";
 import { restrictionsFrom } from "../restrictions.js";
+import { shellLine } from "../storage-advice.js";
 import {
   configurationLines,
   type GateToken,
@@ -138,9 +139,10 @@ async function writeBoth(
   const document = { ...made, id, grant, issued, expires: end, hop, replaced };
   // If the gate has several servers, this token is not the token of the gate, so no host configuration is shown yet.
   if (server !== undefined) {
-    const command = `${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${places.request} --request OTHER`;
+    const command = [...tokenCommand(context, token), "--request", places.request];
     const advice = "Make one token of this request and those of the other servers:";
-    return { document, lines: [...written, advice, printable(`  ${command}`)] };
+    const line = printable(`  ${shellLine(command)} --request OTHER`);
+    return { document, lines: [...written, advice, line] };
   }
   const configuration = hostConfiguration(context, words, options, places.name, token);
   const lines = [...written, ...configurationLines(context, configuration, options, token)];
@@ -214,6 +216,11 @@ function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): Cli
   });
 }
 
+/** Returns the words that make a token in a home, without the request. */
+function tokenCommand(context: Context, { home }: GateToken): readonly string[] {
+  return [...ownCommand(context), "mcp", "token", "--home", home.folder];
+}
+
 /** Returns the text of a request file. */
 function requestOf(
   context: Context,
@@ -224,11 +231,11 @@ function requestOf(
   const heading = [
     `What sessions used of the server "${places.name}", as recorded in ${places.recording}. Each line is an option of`,
     "proviso mcp token. Change them, and make a new token; a running gate takes it at once:",
-    `  ${ownCommand(context).join(" ")} mcp token --home ${token.home.folder} --request ${path} --output ${places.token}`,
+    `  ${shellLine([...tokenCommand(context, token), "--request", path, "--output", places.token])}`,
     ...(server === undefined
       ? [
           "The gate stands before the server's command, in the configuration of its host:",
-          `  ${gateCommand(context, options, token).join(" ")} --`,
+          `  ${shellLine(gateCommand(context, options, token))} --`,
         ]
       : []),
   ].map(printable);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { TokenError } from "../../src/bytes/token-error.js";
@@ -79,7 +79,8 @@ async function tokenInForce(
   options: HomeChoice,
   file: string,
 ): Promise<ReplacedToken | undefined> {
-  if (!existsSync(file)) return undefined;
+  // Opening a named pipe would wait for a writer.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   let text: string;
   try {
     text = readTokenArgument(context, `@${file}`);

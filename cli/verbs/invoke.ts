@@ -9,7 +9,6 @@ import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { CliError, usageError } from "../exit.js";
-import { readNames } from "../name-list.js";
 import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import { exitForDenial, refusalLines } from "../refusal.js";
 import { argumentsFrom } from "../remote/arguments.js";
@@ -48,7 +47,7 @@ export function define(program: Command, context: Context): void {
     )
     .option(
       "--resource <handle>",
-      "a resource, put into the argument that takes one; repeat for more, or list them: a,b",
+      "a resource, put into the argument that takes one; repeat for more",
       collect,
     )
     .option(
@@ -74,7 +73,7 @@ async function run(
   const tokens = options.ambient === true ? none(argument) : tokensFrom(context, argument, options);
   const given = readArguments(options.arg ?? []);
   const { card, client } = await connectAgent(context, url, options);
-  const all = argumentsFrom(card, skill, given, readNames("--resource", options.resource ?? []));
+  const all = argumentsFrom(card, skill, given, options.resource ?? []);
   const call = (): Promise<SkillAnswer> =>
     client.invoke(skill, all, tokens.length === 0 ? undefined : tokens);
   let answer: SkillAnswer;

@@ -10,7 +10,6 @@ import { absolutePath, type Context } from "../context.js";
 import { EXIT, usageError } from "../exit.js";
 import { addDatabase, type Checker, type HomeChoice, withChecker } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
-import { readNames } from "../name-list.js";
 import {
   type Paint,
   printAnswer,
@@ -54,11 +53,7 @@ export function define(program: Command, context: Context): void {
         "out where the home lists its grants and one alone has the operation",
       collect,
     )
-    .option(
-      "--resource <handle>",
-      "a resource that the call names; repeat for more, or list them: a,b",
-      collect,
-    )
+    .option("--resource <handle>", "a resource that the call names; repeat for more", collect)
     .option(
       "--arg <name=value>",
       "an argument of the call: JSON if it is JSON, else a string; repeat for more",
@@ -158,7 +153,7 @@ function invocationFrom(options: Options): Invocation {
   return {
     grant,
     operation: op,
-    resourceHandles: resource === undefined ? undefined : readNames("--resource", resource),
+    resourceHandles: resource,
     invoker,
     audience,
     arguments: readArguments(arg),

@@ -37,7 +37,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
     flag: {
       kind: "list",
       form: "--resource <handle>",
-      help: "a resource that stays allowed; repeat for more, or list them: a,b",
+      help: "a resource that stays allowed; repeat for more",
     },
     opaque: true,
     named: ({ resourceHandles }) => resourceHandles,
@@ -54,7 +54,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
     flag: {
       kind: "list",
       form: "--audience <service>",
-      help: "a service that may accept the token; repeat for more, or list them: a,b",
+      help: "a service that may accept the token; repeat for more",
     },
     named: ({ audience }) => audience,
   }),
@@ -65,7 +65,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
     flag: {
       kind: "list",
       form: "--invoker <agent>",
-      help: "an agent that may use the token; repeat for more, or list them: a,b",
+      help: "an agent that may use the token; repeat for more",
     },
     named: ({ invoker }) => invoker,
   }),

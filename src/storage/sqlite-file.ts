@@ -9,12 +9,10 @@ const PATIENCE = 2000;
 const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
-/** The time between two attempts counts as waiting up to this many milliseconds. */
-const LONGEST_PAUSE = 50;
-
 /**
- * Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. A pause of
- * this process does not count, because a suspended machine also pauses the process that holds the lock.
+ * Runs `attempt`. While another process holds the lock, retries it for at most `patience` milliseconds. The time between
+ * two attempts counts as at most a quarter of `patience`: if this process was paused for longer, the process that holds
+ * the lock may have been paused too.
  */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
   for (let waited = 0; ; ) {
@@ -27,7 +25,7 @@ export async function withPatience(patience: number, attempt: () => void): Promi
       if (!locked || waited >= patience) throw error;
     }
     await sleep(PAUSE);
-    waited += Math.min(performance.now() - began, LONGEST_PAUSE);
+    waited += Math.min(performance.now() - began, patience / 4);
   }
 }
 

@@ -93,7 +93,7 @@ test("HOP_RULES has a label for each hop key, and a flag with help text for each
       "resources",
       "list",
       "--resource <handle>",
-      "a resource that stays allowed; repeat for more, or list them: a,b",
+      "a resource that stays allowed; repeat for more",
     ],
     [
       "constraints",
@@ -135,14 +135,14 @@ test("HOP_RULES has a label for each hop key, and a flag with help text for each
       "audience",
       "list",
       "--audience <service>",
-      "a service that may accept the token; repeat for more, or list them: a,b",
+      "a service that may accept the token; repeat for more",
     ],
     [
       "invokers",
       "invokers",
       "list",
       "--invoker <agent>",
-      "an agent that may use the token; repeat for more, or list them: a,b",
+      "an agent that may use the token; repeat for more",
     ],
     [
       "maxFurtherHops",

@@ -17,6 +17,8 @@ import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
+import { withPatience } from "../../src/storage/sqlite-file.js";
+import { StorageError } from "../../src/storage/storage-error.js";
 import { namesIn, posix, storageError } from "../issuer/support.js";
 import { childProgram } from "../support/children.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -150,6 +152,18 @@ describe("concurrent writers", () => {
     holder.exec("COMMIT");
     await written;
   });
+});
+
+test("attempts that each take long count towards the time that a writer waits for a lock", async () => {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  let attempts = 0;
+  const locked = withPatience(1000, () => {
+    attempts++;
+    Atomics.wait(cell, 0, 0, 250);
+    throw new StorageError("store_locked", "proviso.db");
+  });
+  expect((await storageError(() => locked)).code).toBe("store_locked");
+  expect(attempts).toBe(5);
 });
 
 describe("a database file that disappears during a write", () => {

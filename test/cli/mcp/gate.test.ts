@@ -413,11 +413,16 @@ test("a gate does not start with a token of another issuer or for another grant"
   expect(stderr).toContain('for the grant "mcp", and the gate\'s is "files"');
 });
 
-test("mcp gate says to write -- before the server's command if an option of the server is unknown, even after a global option", async () => {
-  const { status, stderr } = await bench.run(["--home", "h", "mcp", "gate", "npx", "-y", "server"]);
-  expect(status).toBe(2);
-  expect(stderr).toContain("write -- before the server's command: proviso mcp gate -- ");
-});
+test.each(["-y", "--config-dir"])(
+  "mcp gate says to write -- before the server's command if its option %s is unknown, even after a global option",
+  async (option) => {
+    const { status, stderr } = await bench.run([
+      ...["--home", "h", "mcp", "gate", "npx", option, "server"],
+    ]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("write -- before the server's command: proviso mcp gate -- ");
+  },
+);
 
 test("a gate does not start with a token file that contains no token, and names the file", async () => {
   await bench.init();

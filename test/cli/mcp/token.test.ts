@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -62,6 +63,20 @@ test("mcp token says how to revoke copies of a token that it replaces while that
   expect(await bench.json("mcp", "token", "--op", "a")).toMatchObject({
     replaced: { id: third["id"], revocationId: third["revocationId"] },
   });
+});
+
+test("mcp token prints commands whose words a shell reads as they are, also for a home with a space in its name", async () => {
+  const home = ["--home", bench.path("my home")];
+  await bench.output("mcp", "token", "--op", "a", ...home);
+  const second = await bench.output("mcp", "token", "--op", "b", ...home);
+  expect(second).toContain(` revoke --home '${bench.path("my home")}' --id rv_`);
+  expect(second).toContain(` mcp gate --home '${bench.path("my home")}' `);
+});
+
+test("mcp token does not wait for a writer if its output is a named pipe", async () => {
+  execFileSync("mkfifo", [bench.path("pipe")]);
+  const { status } = await bench.run(["mcp", "token", "--op", "a", "--output", "pipe"]);
+  expect(status).toBe(0);
 });
 
 test("mcp token accepts the flags of mint, and verify enforces the token's limits", async () => {
