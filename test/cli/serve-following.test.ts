@@ -151,7 +151,10 @@ const HOLD = `
   export default async function (parts) {
     const module = await skills(parts);
     const hold = {
-      ...{ id: "hold", name: "Hold", description: "Blocks the process", operation: "wait" },
+      id: "hold",
+      name: "Hold",
+      description: "Blocks the process",
+      operation: "wait",
       reach: "none",
       input: { type: "object" },
       async run() {
